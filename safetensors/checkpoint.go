@@ -1,0 +1,80 @@
+package safetensors
+
+import (
+	"iter"
+)
+
+// File is one file of a checkpoint.
+type File struct {
+	Path   string
+	Size   int64   // bytes; -1 when unknown
+	Header *Header // nil when Err is set
+	Err    error   // why the file gives no header: an *Error
+}
+
+// Checkpoint is a set of weights as its headers describe it.
+type Checkpoint struct {
+	Set   Set
+	Index *Index // nil where there is none, or it cannot be read
+
+	// Files are the counted files in the order of the shards. One that cannot be
+	// read is among them, with its error.
+	Files []*File
+
+	// Unused are files beside the set that its index does not name and that bear
+	// another numbering: read, described by a disagreement, and not counted.
+	Unused []*File
+
+	// Complete is false where a shard is missing or cannot be read; Unavailable
+	// names those shards.
+	Complete    bool
+	Unavailable []string
+
+	Faults        []*Error       // those of the set; each header has its own
+	Disagreements []Disagreement // between the index and the headers
+	Notices       []Notice
+
+	// Duplicates are tensors of one name in two files; both are counted.
+	Duplicates []Duplicate
+}
+
+// Duplicate is a tensor that two files hold. A loader keeps the later one.
+type Duplicate struct {
+	Name          string
+	First, Second *File
+}
+
+// All yields every counted tensor with its file, in the order of the shards and
+// of their headers.
+func (c *Checkpoint) All() iter.Seq2[*File, *Tensor] {
+	return func(yield func(*File, *Tensor) bool) {
+		for _, file := range c.Files {
+			if file.Header == nil {
+				continue
+			}
+			for i := range file.Header.Tensors {
+				if !yield(file, &file.Header.Tensors[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AllFaults lists what is wrong: faults of the set first, then file by file,
+// each with its file named. An unreadable file is among them.
+func (c *Checkpoint) AllFaults() []*Error {
+	faults := append([]*Error(nil), c.Faults...)
+	for _, file := range c.Files {
+		if err, ok := file.Err.(*Error); ok {
+			faults = append(faults, err.withFile(file.Path))
+		}
+		if file.Header == nil {
+			continue
+		}
+		for _, fault := range file.Header.Faults {
+			faults = append(faults, fault.withFile(file.Path))
+		}
+	}
+	return faults
+}
