@@ -1,0 +1,107 @@
+package hfconfig
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// defaultsTable has one line a model type, sorted: the class's name, its
+// attribute aliases, its nested configs and the defaults it declares before
+// it completes them (a field that the class computes when it is null or
+// absent stands here as null or not at all). Recorded from transformers 5.23.
+//
+//go:embed defaults.jsonl
+var defaultsTable string
+
+// Class is what the reference library knows of a model type before it reads a
+// config file. A nil *Class knows nothing and answers accordingly.
+type Class struct {
+	Type     string            // model_type
+	Name     string            // class of the config, such as GPT2Config
+	aliases  map[string]string // other name of a field → its name in the class
+	nested   map[string]string // field of a nested config → its model_type
+	defaults map[string]gjson.Result
+}
+
+// classes indexes the table's lines by model type.
+var classLines = sync.OnceValue(func() map[string]string {
+	lines := make(map[string]string, 1024)
+	for line := range strings.Lines(defaultsTable) {
+		lines[gjson.Get(line, "type").String()] = line
+	}
+	return lines
+})
+
+// ClassOf returns the class of a model type, or nil where the type is not known.
+func ClassOf(modelType string) *Class {
+	line, ok := classLines()[modelType]
+	if !ok {
+		return nil
+	}
+	row := gjson.Parse(line)
+	class := &Class{
+		Type:     modelType,
+		Name:     row.Get("class").String(),
+		aliases:  stringMap(row.Get("aliases")),
+		nested:   stringMap(row.Get("nested")),
+		defaults: make(map[string]gjson.Result),
+	}
+	row.Get("defaults").ForEach(func(key, value gjson.Result) bool {
+		class.defaults[key.String()] = value
+		return true
+	})
+	return class
+}
+
+// Declares reports whether the class has the field at all. A switch that a
+// class does not declare has no effect in it, whatever the file says.
+func (c *Class) Declares(field string) bool {
+	if c == nil {
+		return false
+	}
+	if real, ok := c.aliases[field]; ok {
+		field = real
+	}
+	_, ok := c.defaults[field]
+	return ok
+}
+
+// names lists the names under which a file may hold the field, the class's own
+// name first.
+func (c *Class) names(field string) []string {
+	if c == nil || len(c.aliases) == 0 {
+		return []string{field}
+	}
+	if real, ok := c.aliases[field]; ok {
+		field = real
+	}
+	names := []string{field}
+	for alias, real := range c.aliases {
+		if real == field {
+			names = append(names, alias)
+		}
+	}
+	return names
+}
+
+func (c *Class) fallback(field string) gjson.Result {
+	if c == nil {
+		return gjson.Result{}
+	}
+	if real, ok := c.aliases[field]; ok {
+		field = real
+	}
+	return c.defaults[field]
+}
+
+func stringMap(object gjson.Result) map[string]string {
+	m := make(map[string]string)
+	object.ForEach(func(key, value gjson.Result) bool {
+		m[key.String()] = value.String()
+		return true
+	})
+	return m
+}
