@@ -59,8 +59,17 @@ func unwrapFloat(value gjson.Result) gjson.Result {
 	return value
 }
 
-// Err returns the faults met by the accessors so far, joined; nil if none.
-func (c *Config) Err() error { return errors.Join(*c.faults...) }
+// Err returns the faults met by the accessors so far that left a field without
+// a value, joined; nil if none.
+func (c *Config) Err() error {
+	var fatal []error
+	for _, fault := range *c.faults {
+		if field, ok := errors.AsType[*FieldError](fault); !ok || !field.Usable {
+			fatal = append(fatal, fault)
+		}
+	}
+	return errors.Join(fatal...)
+}
 
 // Faults returns the faults one by one, in the order in which they were met.
 func (c *Config) Faults() []error { return *c.faults }
@@ -143,7 +152,10 @@ func (c *Config) value(field string) (v gjson.Result, name string) {
 }
 
 func (c *Config) fault(field, format string, args ...any) {
-	err := &FieldError{Field: c.path + field, Reason: fmt.Sprintf(format, args...)}
+	c.record(&FieldError{Field: c.path + field, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (c *Config) record(err *FieldError) {
 	for _, known := range *c.faults {
 		if known.Error() == err.Error() {
 			return
@@ -160,6 +172,7 @@ func (c *Config) Fault(field, format string, args ...any) { c.fault(field, forma
 type FieldError struct {
 	Field  string // path, such as text_config.hidden_size
 	Reason string
+	Usable bool // the value is not in doubt, though the reference library refuses its form
 }
 
 func (e *FieldError) Error() string { return "config field " + e.Field + ": " + e.Reason }
@@ -228,7 +241,9 @@ func (c *Config) integer(name string, v gjson.Result) (int64, bool) {
 		return 0, false
 	}
 	if f, err := strconv.ParseFloat(v.Raw, 64); err == nil && f == float64(int64(f)) && f < 1<<53 && f > -1<<53 {
-		return int64(f), true // 4096.0: written by other tools; the value is not in doubt
+		c.record(&FieldError{Field: c.path + name, Usable: true,
+			Reason: v.Raw + " is written as a fraction; the reference library refuses it, write " + strconv.FormatInt(int64(f), 10)})
+		return int64(f), true
 	}
 	c.fault(name, "%s is not a whole number", v.Raw)
 	return 0, false
