@@ -9,11 +9,6 @@ import (
 
 var errTodo = errors.New("not yet")
 
-const prefixSize = 8
-
-// ParseHeader is to come.
-func ParseHeader(json []byte, dataSize int64) (*Header, error) { return nil, errTodo }
-
 // Sets finds the sets of weights among the files of a source.
 func Sets(files []source.File) []Set { return nil }
 

@@ -11,6 +11,7 @@ type Tensor struct {
 	Name string // as in the header, escapes resolved; any characters at all, so quote it before printing
 
 	DType DType
+	At    uint32  // byte offset of the entry in the file; 0 where the header came by another way
 	Shape []int64 // empty for a scalar; shared backing array, do not append
 
 	// Begin and End delimit the data in bytes from the end of the header; End is
@@ -63,7 +64,7 @@ func byteSize(shape []int64, d DType) (size int64, aligned, ok bool) {
 		return 0, false, false
 	}
 	hi, total := bits.Mul64(n, uint64(d.Bits()))
-	if hi != 0 {
+	if hi != 0 || n > math.MaxInt64 { // the second for Unknown, which has no width
 		return 0, false, false
 	}
 	size = int64(total / 8)

@@ -1,0 +1,121 @@
+package safetensors
+
+import (
+	"math"
+	"math/bits"
+)
+
+// fastEntry reads an entry written as the reference writes it, byte for byte:
+//
+//	{"dtype":"BF16","shape":[4096,4096],"data_offsets":[0,33554432]}
+//
+// ok is false for any other; nothing is changed then.
+func (p *parser) fastEntry(name string, nameAt, i int) (next int, ok bool) {
+	const head, mid, offsets = `{"dtype":"`, `","shape":[`, `],"data_offsets":[`
+	b := p.b
+	if len(b)-i < len(head)+len(mid)+len(offsets) || string(b[i:i+len(head)]) != head {
+		return i, false
+	}
+	i += len(head)
+	start := i
+	for b[i] != '"' {
+		if i++; i-start > 12 || i >= len(b) {
+			return i, false
+		}
+	}
+	dtype := lookupDType(b[start:i])
+	if dtype == Unknown || len(b)-i < len(mid) || string(b[i:i+len(mid)]) != mid {
+		return i, false
+	}
+	dims := len(p.dims)
+	i, elements, ok := p.fastShape(i + len(mid))
+	if !ok || len(b)-i < len(offsets) || string(b[i:i+len(offsets)]) != offsets {
+		p.dims = p.dims[:dims]
+		return i, false
+	}
+	begin, i, ok1 := fastUint(b, i+len(offsets))
+	if !ok1 || i >= len(b) || b[i] != ',' {
+		p.dims = p.dims[:dims]
+		return i, false
+	}
+	end, i, ok2 := fastUint(b, i+1)
+	if !ok2 || len(b)-i < 2 || b[i] != ']' || b[i+1] != '}' {
+		p.dims = p.dims[:dims]
+		return i, false
+	}
+	p.add(Tensor{Name: name, DType: dtype, At: p.fileAt(nameAt), Shape: p.dims[dims:len(p.dims):len(p.dims)],
+		Begin: int64(begin), End: int64(end)}, elements)
+	return i + 2, true
+}
+
+// fastShape reads dimensions up to the closing bracket and multiplies them;
+// overflow fails, which leaves the entry to the slow path.
+func (p *parser) fastShape(i int) (next int, elements uint64, ok bool) {
+	b := p.b
+	elements = 1
+	if i < len(b) && b[i] == ']' {
+		return i, 1, true
+	}
+	for {
+		var dim uint64
+		if dim, i, ok = fastUint(b, i); !ok || i >= len(b) {
+			return i, 0, false
+		}
+		hi, lo := bits.Mul64(elements, dim)
+		if hi != 0 {
+			return i, 0, false
+		}
+		elements = lo
+		p.dims = append(p.dims, int64(dim))
+		switch b[i] {
+		case ',':
+			i++
+		case ']':
+			return i, elements, true
+		default:
+			return i, 0, false
+		}
+	}
+}
+
+// fastUint reads an integer of 1 to 18 digits without a leading zero.
+func fastUint(b []byte, i int) (v uint64, next int, ok bool) {
+	start := i
+	for i < len(b) {
+		digit := uint64(b[i]) - '0'
+		if digit > 9 {
+			break
+		}
+		v = v*10 + digit
+		i++
+	}
+	n := i - start
+	return v, i, n == 1 || n > 1 && n <= 18 && b[start] != '0'
+}
+
+// add appends a tensor in good form whose shape multiplies to elements, and
+// notes whether it continues a regular layout.
+func (p *parser) add(t Tensor, elements uint64) {
+	hi, total := bits.Mul64(elements, uint64(t.DType.Bits()))
+	regular := hi == 0 && total%8 == 0 && t.Begin == p.next && t.End-t.Begin == int64(total/8)
+	p.irregular = p.irregular || !regular
+	if width := int64(t.DType.Bits()) / 8; width > 1 && t.Begin&(width-1) != 0 && total > 0 {
+		p.unaligned++
+	}
+	p.next = t.End
+	p.header.Tensors = append(p.header.Tensors, t)
+}
+
+// addOdd appends a tensor that needs a closer look.
+func (p *parser) addOdd(t Tensor, odd oddity) {
+	p.irregular = true
+	*p.oddityOf(len(p.header.Tensors)) = odd
+	p.header.Tensors = append(p.header.Tensors, t)
+}
+
+// fileAt is the offset in the file of position i, for [Tensor.At]; headers are
+// shorter than 2^32 bytes.
+func (p *parser) fileAt(i int) uint32 { return uint32(p.base) + uint32(i) }
+
+// clamp is v, or 2^63-1 where v exceeds it.
+func clamp(v uint64) int64 { return int64(min(v, math.MaxInt64)) }
