@@ -1,0 +1,38 @@
+package estimator
+
+import (
+	"slices"
+	"strings"
+)
+
+// Arch is one described architecture.
+type Arch struct {
+	Type     string // model_type
+	Class    string // the class that a config without architectures means
+	Describe func(*Config) Model
+}
+
+// architectures lists every description, by model type.
+var architectures = slices.Concat(gptFamily, llamaFamily, bertFamily)
+
+// Lookup returns the description of a model type.
+func Lookup(modelType string) (Arch, bool) {
+	i := slices.IndexFunc(architectures, func(a Arch) bool { return a.Type == modelType })
+	if i < 0 {
+		return Arch{}, false
+	}
+	return architectures[i], true
+}
+
+// Architectures returns all descriptions, sorted by model type.
+func Architectures() []Arch {
+	return slices.SortedFunc(slices.Values(architectures), func(a, b Arch) int { return strings.Compare(a.Type, b.Type) })
+}
+
+// class chooses the class to describe: the config's first, else the default.
+func (a Arch) class(named []string) string {
+	if len(named) > 0 && taskOf(named[0]) != OtherTask {
+		return named[0]
+	}
+	return a.Class
+}

@@ -1,0 +1,191 @@
+package estimator
+
+import (
+	"slices"
+
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+// Config is what a description reads: the config file, the class that is asked
+// for, and the sizes that nearly every architecture has, under the letters that
+// formulas use.
+type Config struct {
+	*hfconfig.Config
+	Class string // class with its head
+	Task  Task
+
+	D Size // hidden size
+	N Size // layers
+	V Size // vocabulary
+	C Size // positions
+	A Size // query heads
+	K Size // key and value heads
+	H Size // head dim
+	F Size // feed-forward width
+	Q Size // all query heads together: A·H, or D where H is D/A
+	U Size // all key and value heads together: K·H, or Q where K is A
+}
+
+func newConfig(config *hfconfig.Config, class string) *Config {
+	c := &Config{Config: config, Class: class, Task: taskOf(class)}
+	c.D = c.first("D", "hidden_size", "n_embd", "d_model", "dim", "model_dim")
+	c.N = c.first("N", "num_hidden_layers", "n_layer", "num_layers", "n_layers")
+	c.V = c.first("V", "vocab_size", "padded_vocab_size")
+	c.C = c.first("C", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
+	c.A = c.first("A", "num_attention_heads", "n_head", "n_heads")
+	c.F = c.first("F", "intermediate_size", "ffn_hidden_size", "ffn_dim", "n_inner")
+	c.heads(c.A, c.firstOr("K", c.A, "num_key_value_heads", "num_kv_heads"), "head_dim")
+	return c
+}
+
+// heads sets the attention sizes. The head dim is the config's where the field
+// is given or the class has a default for it, else D/A.
+func (c *Config) heads(A, K Size, headDim string) {
+	c.A, c.K = A, K
+	if K.Int() == A.Int() {
+		c.K = A
+	}
+	if h, ok := c.Nullable(headDim); ok {
+		c.H = c.named("H", headDim, h)
+		c.Q = c.A.Times(c.H)
+	} else {
+		c.H = c.ratio("H", c.D, c.A)
+		c.Q = c.D
+		if c.H.Int()*c.A.Int() != c.D.Int() {
+			c.Q = c.A.Times(c.H)
+		}
+	}
+	c.U = c.K.Times(c.H)
+	if c.K.Int() == c.A.Int() {
+		c.U = c.Q
+	}
+}
+
+// ratio returns ⌊n/d⌋ under a symbol of its own.
+func (c *Config) ratio(symbol string, n, d Size) Size {
+	if d.Int() == 0 {
+		return unknown(symbol, d.missing)
+	}
+	return Named(symbol, n.Int()/d.Int())
+}
+
+// Size returns a field under a symbol: the file's value, else the class's
+// default. A missing or null value is a fault.
+func (c *Config) Size(symbol, field string) Size {
+	return c.named(symbol, field, c.Int(field))
+}
+
+// SizeOr returns a field under a symbol, or the derived size where file and
+// class leave it open.
+func (c *Config) SizeOr(symbol, field string, derived Size) Size {
+	return c.firstOr(symbol, derived, field)
+}
+
+// first returns the first of the fields that has a value. A size that none
+// gives is unknown: a fault only where a description uses it.
+func (c *Config) first(symbol string, fields ...string) Size {
+	return c.firstOr(symbol, unknown(symbol, fields[0]), fields...)
+}
+
+func (c *Config) firstOr(symbol string, otherwise Size, fields ...string) Size {
+	for _, field := range fields {
+		if n, ok := c.Nullable(field); ok {
+			return c.named(symbol, field, n)
+		}
+	}
+	return otherwise
+}
+
+func (c *Config) named(symbol, field string, n int64) Size {
+	if n < 0 {
+		c.Fault(field, "%d is negative", n)
+		n = 0
+	}
+	return Named(symbol, n)
+}
+
+// Switch reads a flag where the class declares it; elsewhere it has no effect.
+func (c *Config) Switch(field string) bool {
+	return c.Declares(field) && c.Bool(field)
+}
+
+// tied reports whether input and output embeddings are one tensor.
+func (c *Config) tied() bool { return c.BoolOr("tie_word_embeddings", true) }
+
+// under returns the prefix of the body's names: none for the base class itself.
+func (c *Config) under(prefix string) string {
+	if c.Task == BaseModel {
+		return ""
+	}
+	return prefix
+}
+
+// layerType returns the kind of layer i: the file's list, else the class's
+// period carried on.
+func (c *Config) layerType(field string, i int, period ...string) string {
+	if list := c.Strings(field); i < len(list) {
+		return list[i]
+	}
+	if len(period) == 0 {
+		return ""
+	}
+	return period[i%len(period)]
+}
+
+// window returns how many tokens attention sees in layer i, 0 for all: by
+// layer_types where there are any, else in the layers from max_window_layers on
+// where a flag switches windows, else everywhere.
+func (c *Config) window(i int) int64 {
+	window, ok := c.Nullable("sliding_window")
+	if !ok {
+		return 0
+	}
+	if c.Declares("use_sliding_window") && !c.Bool("use_sliding_window") {
+		return 0
+	}
+	switch types := c.Strings("layer_types"); {
+	case i < len(types):
+		if types[i] != "sliding_attention" {
+			return 0
+		}
+	case c.Declares("max_window_layers"):
+		if int64(i) < c.Int("max_window_layers") {
+			return 0
+		}
+	}
+	return window
+}
+
+// sparse reports whether layer i has routed experts, by whichever of the usual
+// fields the class declares: the first k layers dense, every n-th layer sparse,
+// some layers named as dense.
+func (c *Config) sparse(i int) bool {
+	if k, ok := c.Nullable("first_k_dense_replace"); ok && int64(i) < k {
+		return false
+	}
+	if slices.Contains(c.Ints("mlp_only_layers"), int64(i)) {
+		return false
+	}
+	for _, step := range []string{"decoder_sparse_step", "moe_layer_freq"} {
+		if n, ok := c.step(step); ok && n > 0 {
+			return (int64(i)+offset(step))%n == 0
+		}
+	}
+	return true
+}
+
+// step reads a layer period; a list of flags per layer is not one.
+func (c *Config) step(field string) (int64, bool) {
+	if c.Value(field).IsArray() {
+		return 0, false
+	}
+	return c.Nullable(field)
+}
+
+// offset says from where a period counts: DeepSeek's from layer 0, Qwen's from 1.
+func offset(field string) int64 {
+	if field == "moe_layer_freq" {
+		return 0
+	}
+	return 1
+}

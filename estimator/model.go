@@ -1,0 +1,92 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+// Model is a described model: one architecture under one config.
+type Model struct {
+	Type  string // model_type
+	Class string // class with its head, such as GPT2LMHeadModel
+
+	Prefix string  // of the body's names in a checkpoint with a head: transformer, model
+	Body   []Block // what the base class has
+	Head   []Block // what stands beside it; names are whole
+
+	// Sections are parts that a checkpoint may hold beside the model and that the
+	// class does not load: prediction layers. They are no part of any estimate.
+	Sections []Section
+
+	// The symbols of the textbook formula; all zero where the model has no single
+	// depth, width and vocabulary.
+	N, D, V Size
+
+	EncoderDecoder bool
+}
+
+// Section is an optional part of a checkpoint.
+type Section struct {
+	Name   string // such as multi_token_prediction
+	Blocks []Block
+}
+
+// ErrNotDescribed is the error for a model type without a description.
+var ErrNotDescribed = errors.New("architecture is not described")
+
+// Describe returns the description of the config's model under the class. An
+// empty class means the config's own architectures[0], else the type's default.
+// A config that lacks a needed field, or holds one of the wrong type, gives an
+// error that wraps *hfconfig.FieldError.
+func Describe(config *hfconfig.Config, class string) (*Model, error) {
+	arch, ok := Lookup(config.ModelType())
+	if !ok {
+		return nil, fmt.Errorf("model type %q: %w", config.ModelType(), ErrNotDescribed)
+	}
+	if class == "" {
+		class = arch.class(config.Architectures())
+	}
+	c := newConfig(config, class)
+	model := arch.Describe(c)
+	model.Type, model.Class = arch.Type, class
+	if err := config.Err(); err != nil {
+		return nil, err
+	}
+	return &model, model.check()
+}
+
+// check finds what would make a walk over the model wrong: sizes that the config
+// leaves open, and products beyond 64 bits.
+func (m *Model) check() error {
+	var missing []string
+	var over []string
+	m.walk(func(leaf *leaf) {
+		for _, p := range leaf.block.Params {
+			for _, s := range p.Shape {
+				if s.missing != "" && !slices.Contains(missing, s.missing) {
+					missing = append(missing, s.missing)
+				}
+			}
+			if total := leaf.elements(p); total.over && len(over) == 0 {
+				over = append(over, leaf.template(p))
+			}
+		}
+	})
+	switch {
+	case len(missing) > 0:
+		return &hfconfig.FieldError{Field: missing[0], Reason: "missing, and the class has no default for it"}
+	case len(over) > 0:
+		return fmt.Errorf("tensor %s: number of elements is beyond 64 bits", over[0])
+	}
+	return nil
+}
+
+// parts returns the trees of the model with the prefix that each one's names
+// carry.
+func (m *Model) parts() []Block {
+	body := Block{Name: m.Prefix, Sub: m.Body}
+	return append([]Block{body}, m.Head...)
+}

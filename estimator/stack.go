@@ -1,0 +1,126 @@
+package estimator
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// mostLayers bounds the layers that a config may ask for; the deepest published
+// models have some hundreds.
+const mostLayers = 1 << 16
+
+// Stack is a list of count layers, name.0 to name.(count−1). The function
+// describes layer i; equal layers are folded into one group.
+func Stack(name string, count Size, layer func(i int) []Block) Block {
+	stack := Block{Kind: StackKind, Name: name, Count: count}
+	n := min(count.Int(), mostLayers)
+	groups := make(map[string]int)
+	var members [][]int64
+	var print fingerprint
+	for i := range int(n) {
+		blocks := layer(i)
+		print.buffer = print.buffer[:0]
+		print.blocks(blocks)
+		g, ok := groups[string(print.buffer)]
+		if !ok {
+			g = len(stack.Sub)
+			groups[string(print.buffer)] = g
+			stack.Sub = append(stack.Sub, Block{Sub: blocks})
+			members = append(members, nil)
+		}
+		members[g] = append(members[g], int64(i))
+	}
+	for g := range stack.Sub {
+		stack.Sub[g].Index = Only(members[g]...)
+		stack.Sub[g].Count = Const(int64(len(members[g])))
+	}
+	if len(stack.Sub) == 1 {
+		stack.Sub[0].Count = count
+	}
+	return stack
+}
+
+// fingerprint writes blocks so that equal ones, and only they, give equal bytes.
+type fingerprint struct{ buffer []byte }
+
+func (f *fingerprint) number(n int64) { f.buffer = binary.AppendVarint(f.buffer, n) }
+
+func (f *fingerprint) size(s Size) {
+	f.number(s.value)
+	if !s.Known() {
+		f.number(math.MinInt64)
+	}
+}
+
+func (f *fingerprint) text(s string) {
+	f.number(int64(len(s)))
+	f.buffer = append(f.buffer, s...)
+}
+
+func (f *fingerprint) flag(on bool) {
+	if on {
+		f.buffer = append(f.buffer, 1)
+	} else {
+		f.buffer = append(f.buffer, 0)
+	}
+}
+
+func (f *fingerprint) blocks(blocks []Block) {
+	f.number(int64(len(blocks)))
+	for i := range blocks {
+		f.block(&blocks[i])
+	}
+}
+
+func (f *fingerprint) block(b *Block) {
+	f.buffer = append(f.buffer, byte(b.Kind), byte(b.Role), byte(b.Rows))
+	f.text(b.Name)
+	f.text(b.Tower)
+	f.flag(b.Shared)
+	f.size(b.Count)
+	f.size(b.Used)
+	f.size(b.In)
+	f.size(b.Out)
+	f.text(b.Index.String())
+	f.number(int64(len(b.Params)))
+	for _, p := range b.Params {
+		f.text(p.Name)
+		f.text(p.TiedTo)
+		f.text(p.DType)
+		f.flag(p.Bias)
+		f.flag(p.Buffer)
+		f.number(int64(len(p.Shape)))
+		for _, d := range p.Shape {
+			f.size(d)
+		}
+	}
+	f.scores(b.Scores)
+	f.number(int64(len(b.States)))
+	for _, s := range b.States {
+		f.text(s.Name)
+		f.size(s.Elements)
+		f.number(s.Bytes)
+	}
+	f.flag(b.Extra != nil)
+	if b.Extra != nil {
+		f.text(b.Extra.Name)
+		for _, s := range b.Extra.Sizes {
+			f.size(s)
+		}
+	}
+	f.blocks(b.Sub)
+}
+
+func (f *fingerprint) scores(s *Scores) {
+	f.flag(s != nil)
+	if s == nil {
+		return
+	}
+	for _, n := range []Size{s.Heads, s.KVHeads, s.KeyDim, s.ValueDim, s.Cached, s.CachedLibrary, s.Expanded} {
+		f.size(n)
+	}
+	f.number(s.Window)
+	f.flag(s.Cross)
+	f.flag(s.Borrowed)
+	f.flag(s.Bidirected)
+}
