@@ -7,6 +7,7 @@ type Pass struct {
 	Past         int64 // cached tokens of each
 	LogitsToKeep int64 // positions that get logits; 0 is all new ones
 	EncoderSeq   int64 // tokens of the encoder
+	NoCache      bool  // nothing is kept for a next step
 }
 
 // rows returns how often a linear map runs.
@@ -24,4 +25,30 @@ func (p Pass) rows(r Rows) int64 {
 		return p.Batch * p.EncoderSeq
 	}
 	return p.Batch * p.Seq
+}
+
+// keys returns how many keys each query is multiplied with. Masks save nothing:
+// the products are computed and then masked. A window shortens the cache, which
+// keeps window−1 tokens beside the new ones, as the reference library has it.
+func (p Pass) keys(s *Scores) int64 {
+	switch {
+	case s.Cross:
+		return p.EncoderSeq
+	case s.Window > 0 && p.Past > 0:
+		return min(p.Past, s.Window-1) + p.Seq
+	}
+	return p.Seq + p.Past
+}
+
+// convolved returns over how many positions a causal convolution of the given
+// kernel runs: the sequence padded on both sides as the reference library does
+// it, or two positions where one new token meets the cached ones.
+func (p Pass) convolved(kernel int64) int64 {
+	switch {
+	case p.Past > 0 && p.Seq == 1:
+		return 2
+	case p.NoCache:
+		return p.Seq + kernel - 1
+	}
+	return max(p.Seq, kernel) + kernel - 1
 }

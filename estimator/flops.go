@@ -1,0 +1,65 @@
+package estimator
+
+import "math/big"
+
+// Work is the matrix work of one kind of module in a forward pass: two FLOPs a
+// multiply-add, as the framework's counter has it. Look-ups, norms, activations,
+// softmax, rotary embeddings and biases count nothing.
+type Work struct {
+	Template string // of the module, with "*" where a number stands
+	Kind     string // linear, scores (Q·Kᵀ), values (P·V), convolution, or the name of an extra
+	Role     Role
+	Tower    string
+	Layers   Indices // the layers whose work is summed here; nil outside layers
+	FLOPs    *big.Int
+}
+
+// Forward returns the work of a forward pass, module by module in the order in
+// which they run, equal modules summed.
+func (m *Model) Forward(p Pass) []Work {
+	var work []Work
+	m.walk(func(l *leaf) {
+		add := func(kind string, flops *big.Int) {
+			if flops.Sign() == 0 {
+				return
+			}
+			work = append(work, Work{l.template(Param{}), kind, l.block.Role, l.tower, l.layer,
+				flops.Mul(flops, big.NewInt(l.used.Int()))})
+		}
+		switch b := l.block; b.Kind {
+		case LinearKind:
+			add("linear", product(2, p.rows(b.Rows), b.In.Int(), b.Out.Int()))
+		case StackedKind:
+			add("linear", product(2, p.rows(b.Rows), b.Used.Int(), b.In.Int(), b.Out.Int()))
+		case ConvKind:
+			kernel := b.Params[0].Shape[2].Int()
+			add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
+		}
+		if s := l.block.Scores; s != nil {
+			pairs := product(2, p.Batch, p.Seq, p.keys(s), s.Heads.Int())
+			add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
+			add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
+		}
+		if x := l.block.Extra; x != nil {
+			add(x.Name, x.FLOPs(p))
+		}
+	})
+	return work
+}
+
+// Total adds up work.
+func Total(work []Work) *big.Int {
+	sum := new(big.Int)
+	for _, w := range work {
+		sum.Add(sum, w.FLOPs)
+	}
+	return sum
+}
+
+func product(factors ...int64) *big.Int {
+	n := big.NewInt(1)
+	for _, f := range factors {
+		n.Mul(n, big.NewInt(f))
+	}
+	return n
+}
