@@ -13,7 +13,8 @@ type Arch struct {
 }
 
 // architectures lists every description, by model type.
-var architectures = slices.Concat(gptFamily, llamaFamily, bertFamily)
+var architectures = slices.Concat(gptFamily, llamaFamily, routedFamily, recurrentFamily, bertFamily,
+	crossFamily, remoteFamily)
 
 // Lookup returns the description of a model type.
 func Lookup(modelType string) (Arch, bool) {

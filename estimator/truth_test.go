@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -255,59 +256,57 @@ func compareTies(c *truthCase, tensors []Tensor) []string {
 	return faults
 }
 
-func TestDescriptionsAgreeWithTheReferenceLibrary(t *testing.T) {
-	type tally struct{ cases, agree int }
-	byType := make(map[string]*tally)
-	readCases(t, "params.jsonl.gz", func(c *truthCase) {
-		if _, ok := Lookup(c.ModelType); !ok {
-			t.Errorf("%s: not described", c.ModelType)
-			return
-		}
-		n := byType[c.ModelType]
-		if n == nil {
-			n = new(tally)
-			byType[c.ModelType] = n
-		}
-		n.cases++
-		config, err := hfconfig.New(c.Config, c.ModelType)
-		if err != nil {
-			t.Fatal(err)
-		}
-		faults := compareCase(t, c, config)
-		if len(faults) > 0 {
-			t.Errorf("%s:\n  %s", c.name(), strings.Join(faults[:min(8, len(faults))], "\n  "))
-			return
-		}
-		n.agree++
-	})
-	cases, agree := 0, 0
-	for _, n := range byType {
-		cases, agree = cases+n.cases, agree+n.agree
-	}
-	if cases == 0 {
+// casesByType returns the cases of every model type.
+func casesByType(t testing.TB) map[string][]*truthCase {
+	t.Helper()
+	cases := make(map[string][]*truthCase)
+	readCases(t, "params.jsonl.gz", func(c *truthCase) { cases[c.ModelType] = append(cases[c.ModelType], c) })
+	if len(cases) == 0 {
 		t.Fatal("no cases")
 	}
-	t.Logf("%d of %d cases of %d types agree", agree, cases, len(byType))
+	return cases
+}
+
+// forEachType runs a subtest a model type, in order.
+func forEachType(t *testing.T, test func(*testing.T, []*truthCase)) {
+	cases := casesByType(t)
+	for _, modelType := range slices.Sorted(maps.Keys(cases)) {
+		t.Run(modelType, func(t *testing.T) {
+			if _, ok := Lookup(modelType); !ok {
+				t.Skip("not described")
+			}
+			test(t, cases[modelType])
+		})
+	}
+}
+
+func TestDescriptionsAgreeWithTheReferenceLibrary(t *testing.T) {
+	forEachType(t, func(t *testing.T, cases []*truthCase) {
+		for _, c := range cases {
+			checkCase(t, c, c.Config)
+		}
+	})
 }
 
 // TestDefaultsAreTheClasses rebuilds every randomised case from the fields that
 // were changed alone: all others must come from the class.
 func TestDefaultsAreTheClasses(t *testing.T) {
-	cases := 0
-	readCases(t, "params.jsonl.gz", func(c *truthCase) {
-		if len(c.Changed) == 0 {
-			return
-		}
-		cases++
-		config, err := hfconfig.New(c.Changed, c.ModelType)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if faults := compareCase(t, c, config); len(faults) > 0 {
-			t.Errorf("%s from %s:\n  %s", c.name(), c.Changed, strings.Join(faults[:min(8, len(faults))], "\n  "))
+	forEachType(t, func(t *testing.T, cases []*truthCase) {
+		for _, c := range cases {
+			if len(c.Changed) > 0 {
+				checkCase(t, c, c.Changed)
+			}
 		}
 	})
-	if cases == 0 {
-		t.Fatal("no cases")
+}
+
+func checkCase(t *testing.T, c *truthCase, raw json.RawMessage) {
+	t.Helper()
+	config, err := hfconfig.New(raw, c.ModelType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := compareCase(t, c, config); len(faults) > 0 {
+		t.Errorf("%s (changed: %s):\n  %s", c.name(), c.Changed, strings.Join(faults[:min(8, len(faults))], "\n  "))
 	}
 }

@@ -1,0 +1,4 @@
+package estimator
+
+// State-space, recurrent and hybrid families.
+var recurrentFamily = []Arch{}

@@ -1,0 +1,4 @@
+package estimator
+
+// Well-known types whose code lives in the model repository.
+var remoteFamily = []Arch{}

@@ -1,0 +1,48 @@
+package estimator
+
+// Families with routed experts.
+var routedFamily = []Arch{
+	{"mixtral", "MixtralForCausalLM", mixtral},
+	{"deepseek_v3", "DeepseekV3ForCausalLM", deepseekV3},
+}
+
+func mixtral(c *Config) Model {
+	return decoder(c, Decoder{FFN: c.routed(Routed{Name: "block_sparse_moe", Count: "num_local_experts",
+		Matrices: [3]string{"w1", "w3", "w2"}})})
+}
+
+// deepseekV3 has a prediction layer in its files, beside the model: a decoder
+// layer after the last, with a projection of hidden state and embedding, its own
+// last norm, and copies of embedding and head.
+func deepseekV3(c *Config) Model {
+	shared := c.Size("Fe", "moe_intermediate_size").Times(c.SizeOr("S", "n_shared_experts", Size{}))
+	d := Decoder{
+		Attn: func(int) Block { return c.mla() },
+		FFN: c.routed(Routed{Count: "n_routed_experts", Width: "moe_intermediate_size",
+			RouterBias: "gate.e_score_correction_bias",
+			Shared:     func() []Block { return c.sharedExperts("shared_experts", shared) }}),
+	}
+	model := decoder(c, d)
+	model.Sections = c.predictionLayers(d)
+	return model
+}
+
+// predictionLayers describes multi-token-prediction layers (DeepSeek-V3,
+// arXiv:2412.19437, section 2.2) as files hold them: numbered on after the last
+// layer.
+func (c *Config) predictionLayers(d Decoder) []Section {
+	n := c.N.Int()
+	var blocks []Block
+	for k := range c.IntOr("num_nextn_predict_layers", 0) {
+		layer := append([]Block{
+			Token("embed_tokens", c.V, c.D), RMSNorm("enorm", c.D), RMSNorm("hnorm", c.D),
+			Linear("eh_proj", c.D.X(2), c.D).As(Projector),
+			RMSNorm("input_layernorm", c.D), d.Attn(int(n + k)), RMSNorm("post_attention_layernorm", c.D), d.FFN(int(n + k)),
+		}, Module("shared_head", Head, RMSNorm("norm", c.D), Linear("head", c.D, c.V)))
+		blocks = append(blocks, Block{Name: "layers", Index: Only(n + k), Count: Const(1), Sub: layer})
+	}
+	if blocks == nil {
+		return nil
+	}
+	return []Section{{Name: "multi_token_prediction", Blocks: blocks}}
+}
