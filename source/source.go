@@ -64,6 +64,16 @@ type HeaderSource interface {
 	ShardHeaders(ctx context.Context, index string) (map[string][]byte, error)
 }
 
+// Meter is a Source that knows what it cost so far. Every source of this
+// module that reads a disk or a network is one.
+type Meter interface {
+	Source
+
+	// Access returns the requests made and the bytes read so far. Seconds is
+	// left to the caller, who knows when the work began.
+	Access() Access
+}
+
 // Access counts what it cost to read a model.
 type Access struct {
 	Requests int64   `json:"requests"` // HTTP requests, redirect hops included; 0 for local sources

@@ -1,0 +1,37 @@
+package hub
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+)
+
+// plain says what a failure of the network is without the words of the
+// system calls.
+func plain(err error) string {
+	err = bare(err)
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "the name " + dns.Name + " cannot be looked up"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "the connection was reset"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection ended early"
+	}
+	text := err.Error()
+	// net/http reports a malformed Location together with the whole of it.
+	if strings.HasPrefix(text, "failed to parse Location header") {
+		return "redirected to a malformed address"
+	}
+	return text
+}
+
+// bareTag takes the weak mark and the quotes off an entity tag.
+func bareTag(tag string) string {
+	return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
+}
