@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 )
@@ -78,19 +79,49 @@ func (p *parser) fastShape(i int) (next int, elements uint64, ok bool) {
 	}
 }
 
-// fastUint reads an integer of 1 to 18 digits without a leading zero.
+// fastUint reads an integer of 1 to 16 digits without a leading zero, eight
+// digits at a time.
 func fastUint(b []byte, i int) (v uint64, next int, ok bool) {
+	if i+17 > len(b) {
+		return slowUint(b, i)
+	}
+	v, n := eightDigits(b[i:])
+	first := b[i]
+	i += n
+	if n == 8 {
+		var low uint64
+		low, n = eightDigits(b[i:])
+		v = v*powerOfTen[n] + low
+		i += n
+		n += 8
+	}
+	return v, i, (n == 1 || n > 1 && first != '0') && b[i]-'0' > 9
+}
+
+var powerOfTen = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// eightDigits is the value of the n digits at the start of b, at most eight.
+func eightDigits(b []byte) (v uint64, n int) {
+	w := binary.LittleEndian.Uint64(b) ^ ones*'0'
+	// A byte over 9 carries into its high bit; the lowest such byte is exact.
+	n = bits.TrailingZeros64((w|(w+ones*(0x80-10)))&highs) >> 3
+	// Leading zeros fill up to eight digits, which fold pairwise to one number.
+	w <<= 64 - 8*uint(n)
+	w = w*10 + w>>8
+	const pairs = 0x000000ff000000ff
+	v = ((w&pairs)*(100+1000000<<32) + (w>>16&pairs)*(1+10000<<32)) >> 32
+	return v, n
+}
+
+// slowUint is fastUint near the end of b.
+func slowUint(b []byte, i int) (v uint64, next int, ok bool) {
 	start := i
-	for i < len(b) {
-		digit := uint64(b[i]) - '0'
-		if digit > 9 {
-			break
-		}
-		v = v*10 + digit
+	for i < len(b) && b[i]-'0' <= 9 {
+		v = v*10 + uint64(b[i]-'0')
 		i++
 	}
 	n := i - start
-	return v, i, n == 1 || n > 1 && n <= 18 && b[start] != '0'
+	return v, i, n == 1 || n > 1 && n <= 16 && b[start] != '0'
 }
 
 // add appends a tensor in good form whose shape multiplies to elements, and

@@ -108,27 +108,17 @@ func (p *parser) members(i int) (int, *Error) {
 		return i + 1, nil
 	}
 	for {
-		nameAt := i
-		name, next, err := p.str(i)
-		if err != nil {
-			return next, err
+		var valueRead bool
+		var err *Error
+		if i, valueRead = p.regularMembers(i); !valueRead {
+			if i, err = p.member(i); err != nil {
+				return i, err
+			}
 		}
-		if i = next; p.at(i) == ':' && p.at(i+1) > ' ' {
-			i++
-		} else if i, err = p.after(i, ':'); err != nil {
-			return i, err
-		}
-		if i, err = p.member(name, nameAt, i); err != nil {
-			return i, err
-		}
-		if p.at(i) != ',' {
-			i = p.space(i)
-		}
+		i = p.space(i)
 		switch p.at(i) {
 		case ',':
-			if i++; p.at(i) != '"' {
-				i = p.space(i)
-			}
+			i = p.space(i + 1)
 		case '}':
 			return i + 1, nil
 		default:
@@ -137,16 +127,47 @@ func (p *parser) members(i int) (int, *Error) {
 	}
 }
 
-// member reads the value of one name.
-func (p *parser) member(name string, nameAt, i int) (int, *Error) {
+// regularMembers reads entries for as long as they are written as the reference
+// writes them. It returns where the next one begins, or, with valueRead, where
+// the last one that it read ends.
+func (p *parser) regularMembers(i int) (next int, valueRead bool) {
+	b := p.b
+	for i < len(b) && b[i] == '"' {
+		end := special(b, i+1)
+		if len(b)-end < 3 || b[end] != '"' || b[end+1] != ':' || end == i+1 {
+			return i, false
+		}
+		name := p.text[i+1 : end]
+		if name == metadataKey {
+			return i, false
+		}
+		next, ok := p.fastEntry(name, i, end+2)
+		if !ok {
+			return i, false
+		}
+		if next >= len(b) || b[next] != ',' {
+			return next, true
+		}
+		i = next + 1
+	}
+	return i, false
+}
+
+// member reads a name in any form that JSON allows, and its value.
+func (p *parser) member(i int) (int, *Error) {
+	nameAt := i
+	name, i, err := p.str(i)
+	if err != nil {
+		return i, err
+	}
+	if i, err = p.after(i, ':'); err != nil {
+		return i, err
+	}
 	if name == metadataKey {
 		return p.metadata(i, nameAt)
 	}
 	if name == "" {
 		p.notice(NoticeEmptyName, "", nameAt, "a tensor has the empty name")
-	}
-	if next, ok := p.fastEntry(name, nameAt, i); ok {
-		return next, nil
 	}
 	return p.entry(name, nameAt, i)
 }
