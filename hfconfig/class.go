@@ -2,6 +2,7 @@ package hfconfig
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -69,8 +70,9 @@ func (c *Class) Declares(field string) bool {
 	return ok
 }
 
-// names lists the names under which a file may hold the field, the class's own
-// name first.
+// names lists the names under which a file may hold the field, in the order in
+// which they win: where a file has an alias beside the class's own name, the
+// reference library sets the alias last.
 func (c *Class) names(field string) []string {
 	if c == nil || len(c.aliases) == 0 {
 		return []string{field}
@@ -78,13 +80,14 @@ func (c *Class) names(field string) []string {
 	if real, ok := c.aliases[field]; ok {
 		field = real
 	}
-	names := []string{field}
+	var names []string
 	for alias, real := range c.aliases {
 		if real == field {
 			names = append(names, alias)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return append(names, field)
 }
 
 func (c *Class) fallback(field string) gjson.Result {

@@ -52,8 +52,10 @@ func newConfig(object gjson.Result, path, fallbackType string, faults *[]error) 
 // lacks: {"__float__": "Infinity"}.
 func unwrapFloat(value gjson.Result) gjson.Result {
 	if value.IsObject() {
-		if f := value.Get("__float__"); f.Exists() {
-			return f
+		if f := value.Get("__float__"); f.Type == gjson.String {
+			if n, err := strconv.ParseFloat(f.Str, 64); err == nil {
+				return gjson.Result{Type: gjson.Number, Raw: f.Str, Num: n, Index: value.Index}
+			}
 		}
 	}
 	return value
@@ -182,8 +184,12 @@ func (e *FieldError) Error() string { return "config field " + e.Field + ": " + 
 func (c *Config) Int(field string) int64 {
 	n, ok := c.Nullable(field)
 	if !ok {
-		_, name := c.value(field)
-		c.fault(name, "missing, and the class has no default for it")
+		switch v, name := c.value(field); {
+		case !v.Exists():
+			c.fault(name, "missing, and the class has no default for it")
+		case v.Type == gjson.Null:
+			c.fault(name, "is null, want a whole number")
+		}
 	}
 	return n
 }
@@ -278,6 +284,8 @@ func (c *Config) BoolOr(field string, otherwise bool) bool {
 		return false
 	case gjson.Number:
 		if v.Num == 0 || v.Num == 1 {
+			c.record(&FieldError{Field: c.path + name, Usable: true,
+				Reason: "is the number " + v.Raw + "; the reference library refuses it, write " + strconv.FormatBool(v.Num == 1)})
 			return v.Num == 1
 		}
 	}
@@ -369,14 +377,14 @@ func (c *Config) Sub(field string) *Config {
 	return nil
 }
 
-// NumLabels returns the width of a classification head: the length of
-// id2label, else num_labels, else 2, as the reference library has it.
+// NumLabels returns the width of a classification head: num_labels, else the
+// length of id2label, else 2, as the reference library has it.
 func (c *Config) NumLabels() int64 {
-	if labels := c.fields["id2label"]; labels.IsObject() {
-		return int64(len(labels.Map()))
-	}
 	if n, ok := c.GivenInt("num_labels"); ok {
 		return n
+	}
+	if labels := c.fields["id2label"]; labels.IsObject() {
+		return int64(len(labels.Map()))
 	}
 	return 2
 }
