@@ -9,27 +9,6 @@ import (
 
 var errTodo = errors.New("not yet")
 
-// Sets finds the sets of weights among the files of a source.
-func Sets(files []source.File) []Set { return nil }
-
-// Choice is the set that is counted, and those that are not.
-type Choice struct {
-	Set     Set
-	Others  []Set
-	Notices []Notice
-}
-
-// ChooseOptions narrows what Choose may take. The zero value takes what
-// from_pretrained takes.
-type ChooseOptions struct {
-	Variant   string // "fp16"
-	Subfolder string // "unet"
-	File      string // path of a single file, or of an index
-}
-
-// Choose picks one set as from_pretrained would.
-func Choose(sets []Set, opts ChooseOptions) (*Choice, error) { return nil, errTodo }
-
 // ReadIndex parses an index file.
 func ReadIndex(path string, json []byte) (*Index, error) { return nil, errTodo }
 
