@@ -162,6 +162,33 @@ func (b Block) tie(param, target string, on bool) Block {
 	return b
 }
 
+// Bare stores the weight under the block's own name, without ".weight".
+func (b Block) Bare() Block {
+	b.Params = slices.Clone(b.Params)
+	for i := range b.Params {
+		if b.Params[i].Name == "weight" {
+			b.Params[i].Name = ""
+		}
+	}
+	return b
+}
+
+// Shaped stores the weight in another shape of as many elements.
+func (b Block) Shaped(shape ...Size) Block {
+	b.Params = slices.Clone(b.Params)
+	b.Params[0].Shape = shape
+	return b
+}
+
+// Typed fixes the dtype of the block's tensors, whatever the checkpoint's.
+func (b Block) Typed(dtype string) Block {
+	b.Params = slices.Clone(b.Params)
+	for i := range b.Params {
+		b.Params[i].DType = dtype
+	}
+	return b
+}
+
 // Again marks the block, and all in it, as run here but stored elsewhere.
 func (b Block) Again() Block {
 	b.Shared = true
@@ -249,6 +276,13 @@ func Experts(name string, count, used Size, sub ...Block) Block {
 func Stacked(name string, count, used, in, out Size) Block {
 	return Block{Kind: StackedKind, Name: name, Role: RoutedExperts, Count: count, Used: used, In: in, Out: out,
 		Params: []Param{{Shape: []Size{count, in, out}}}}
+}
+
+// StackedBias is the biases of count linears in one tensor, stored [count, d].
+func StackedBias(name string, count, used, d Size) Block {
+	b := Stacked(name, count, used, Size{}, d).Shaped(count, d)
+	b.Params[0].Bias = true
+	return b
 }
 
 // withRole returns a copy of the blocks in which those without a role have one.

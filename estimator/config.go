@@ -156,10 +156,51 @@ func (c *Config) window(i int) int64 {
 	return window
 }
 
+// sliding returns the windows of a class whose layers slide by a period of its
+// own where layer_types says nothing.
+func (c *Config) sliding(period ...string) func(i int) int64 {
+	return func(i int) int64 {
+		if c.layerType("layer_types", i, period...) != slidingAttention {
+			return 0
+		}
+		return c.IntOr("sliding_window", 0)
+	}
+}
+
+// The kinds of layer in layer_types that most classes know.
+const (
+	fullAttention    = "full_attention"
+	slidingAttention = "sliding_attention"
+)
+
+// everyNth is the period of n−1 sliding layers and a full one, n read from the
+// field.
+func (c *Config) everyNth(field string) []string {
+	n := max(1, min(c.IntOr(field, 1), mostLayers))
+	return append(slices.Repeat([]string{slidingAttention}, int(n-1)), fullAttention)
+}
+
+// SizeAt returns a field that may hold one number for each layer.
+func (c *Config) SizeAt(symbol, field string, i int) Size {
+	if !c.Value(field).IsArray() {
+		return c.first(symbol, field)
+	}
+	list := c.Ints(field)
+	if i >= len(list) {
+		return unknown(symbol, field)
+	}
+	return c.named(symbol, field, list[i])
+}
+
 // sparse reports whether layer i has routed experts, by whichever of the usual
-// fields the class declares: the first k layers dense, every n-th layer sparse,
-// some layers named as dense.
+// fields the class declares: a list of kinds, the first k layers dense, every
+// n-th layer sparse, some layers named as dense.
 func (c *Config) sparse(i int) bool {
+	if c.Declares("mlp_layer_types") {
+		if types := c.Strings("mlp_layer_types"); i < len(types) {
+			return types[i] != "dense"
+		}
+	}
 	if k, ok := c.Nullable("first_k_dense_replace"); ok && int64(i) < k {
 		return false
 	}
