@@ -1,6 +1,6 @@
 package estimator
 
-// Families with routed experts.
+// Families with routed experts, in several files.
 var routedFamily = []Arch{
 	{"mixtral", "MixtralForCausalLM", mixtral},
 	{"deepseek_v3", "DeepseekV3ForCausalLM", deepseekV3},
@@ -11,17 +11,20 @@ func mixtral(c *Config) Model {
 		Matrices: [3]string{"w1", "w3", "w2"}})})
 }
 
-// deepseekV3 has a prediction layer in its files, beside the model: a decoder
-// layer after the last, with a projection of hidden state and embedding, its own
-// last norm, and copies of embedding and head.
+// deepseekExperts is the routed block of DeepSeek-V3 (arXiv:2412.19437, section
+// 2.1.2), which many families share: experts of a width of their own, of which
+// the scores are corrected by a bias that is no parameter, and shared ones.
+func deepseekExperts() Routed {
+	return Routed{Count: "n_routed_experts", Width: "moe_intermediate_size", RouterBias: "gate.e_score_correction_bias",
+		Shared: "shared_experts", SharedCount: "n_shared_experts", Bias: Off}
+}
+
 func deepseekV3(c *Config) Model {
-	shared := c.Size("Fe", "moe_intermediate_size").Times(c.SizeOr("S", "n_shared_experts", Size{}))
-	d := Decoder{
-		Attn: func(int) Block { return c.mla() },
-		FFN: c.routed(Routed{Count: "n_routed_experts", Width: "moe_intermediate_size",
-			RouterBias: "gate.e_score_correction_bias",
-			Shared:     func() []Block { return c.sharedExperts("shared_experts", shared) }}),
-	}
+	return withPrediction(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(deepseekExperts())})
+}
+
+// withPrediction adds the prediction layers that the files have beside the model.
+func withPrediction(c *Config, d Decoder) Model {
 	model := decoder(c, d)
 	model.Sections = c.predictionLayers(d)
 	return model
@@ -29,7 +32,8 @@ func deepseekV3(c *Config) Model {
 
 // predictionLayers describes multi-token-prediction layers (DeepSeek-V3,
 // arXiv:2412.19437, section 2.2) as files hold them: numbered on after the last
-// layer.
+// layer, each a decoder layer with a projection of hidden state and embedding,
+// its own last norm, and copies of embedding and head.
 func (c *Config) predictionLayers(d Decoder) []Section {
 	n := c.N.Int()
 	var blocks []Block

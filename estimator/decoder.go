@@ -116,29 +116,3 @@ func (c *Config) mlp(name string, f Size, ungated, bias bool) Block {
 	}
 	return MLPBlock(name, sub...)
 }
-
-// mla is multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section
-// 2.1): keys and values are rebuilt from a latent of kv_lora_rank features and
-// one rotary key that all heads share; both are what is cached. Queries pass a
-// latent of their own unless q_lora_rank is null.
-func (c *Config) mla() Block {
-	r, rope := c.Size("R", "kv_lora_rank"), c.Size("P", "qk_rope_head_dim")
-	nope, value := c.Size("Hn", "qk_nope_head_dim"), c.Size("Hv", "v_head_dim")
-	key, bias := nope.Plus(rope), c.Switch("attention_bias")
-	var sub []Block
-	if _, low := c.Nullable("q_lora_rank"); low {
-		q := c.Size("Rq", "q_lora_rank")
-		sub = append(sub, Linear("q_a_proj", c.D, q).Bias(bias), RMSNorm("q_a_layernorm", q),
-			Linear("q_b_proj", q, c.A.Times(key)))
-	} else {
-		sub = append(sub, Linear("q_proj", c.D, c.A.Times(key)))
-	}
-	sub = append(sub,
-		Linear("kv_a_proj_with_mqa", c.D, r.Plus(rope)).Bias(bias),
-		RMSNorm("kv_a_layernorm", r),
-		Linear("kv_b_proj", r, c.A.Times(nope.Plus(value))).On(PerKey),
-		Linear("o_proj", c.A.Times(value), c.D).Bias(bias))
-	latent := r.Plus(rope)
-	return AttentionBlock("self_attn", Scores{Heads: c.A, KVHeads: c.A, KeyDim: key, ValueDim: value,
-		Cached: latent, CachedLibrary: latent, Expanded: c.A.Times(key.Plus(value))}, sub...)
-}

@@ -3,39 +3,60 @@ package estimator
 // Routed is the mould of routed feed-forward blocks: a router, a list of experts
 // of which some run for each token, and experts that always run.
 type Routed struct {
-	Name        string // of the block: mlp
-	Router      string // else gate
-	RouterBias  string // correction bias of the router's scores, "" where there is none
-	BiasIsParam bool   // the correction bias is a parameter; else a buffer
+	Name        string                   // of the block: mlp
+	Router      string                   // else gate
+	Gate        func(count Size) []Block // the whole router, where it is more than one linear
+	RouterBias  string                   // correction bias of the router's scores, "" where there is none
+	BiasIsParam bool                     // the correction bias is a parameter; else a buffer
 
-	Count, Used string // config fields: number of experts, and how many run
-	Width       string // config field of an expert's width
-	Matrices    [3]string
-	Shared      func() []Block // experts that always run
-	Expert      func(f Size) []Block
+	Sparse func(i int) bool // which layers have experts; else by the usual fields
+	Dense  string           // config field of the other layers' width; else the usual one
+
+	Count, Used string    // config fields, one number or one for each layer: experts, and how many run
+	Width       string    // config field of an expert's width; else as dense layers
+	Matrices    [3]string // names of an expert's matrices; else gate_proj, up_proj, down_proj
+	// Packed lists the tensors of all experts together, where they are not a list
+	// of modules.
+	Packed func(count, used, f Size) []Block
+
+	// Experts that always run, as one block under this name: so many of an
+	// expert's width, or their width together, as config fields say. A gate of one
+	// feature may weigh them.
+	Shared, SharedCount, SharedWidth, SharedGate string
+
+	MLP  func(name string, f Size) Block // of dense layers and shared experts; else gated
+	Bias Setting                         // of the same; else mlp_bias
 }
 
 // routed returns the feed-forward block of each layer: experts where the layer
 // is sparse, the dense block elsewhere.
 func (c *Config) routed(r Routed) func(i int) Block {
-	sparse := c.experts(r)
+	if r.Sparse == nil {
+		r.Sparse = c.sparse
+	}
+	if r.MLP == nil {
+		bias := c.setting(r.Bias, "mlp_bias")
+		r.MLP = func(name string, f Size) Block { return c.mlp(name, f, false, bias) }
+	}
+	dense := r.MLP(or(r.Name, "mlp"), c.SizeOr("F", or(r.Dense, "intermediate_size"), c.F))
 	return func(i int) Block {
-		if c.sparse(i) {
-			return sparse
+		if count := c.SizeAt("E", r.Count, i); r.Sparse(i) && !count.IsZero() {
+			return c.experts(r, count, c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i))
 		}
-		return c.mlp(or(r.Name, "mlp"), c.F, false, c.Switch("mlp_bias"))
+		return dense
 	}
 }
 
 // experts describes the sparse block itself.
-func (c *Config) experts(r Routed) Block {
-	count, used := c.Size("E", r.Count), c.Size("T", or(r.Used, "num_experts_per_tok"))
+func (c *Config) experts(r Routed, count, used Size) Block {
 	width := c.F
 	if r.Width != "" {
 		width = c.Size("Fe", r.Width)
 	}
-	router := or(r.Router, "gate")
-	sub := []Block{Linear(router, c.D, count).As(Router)}
+	sub := []Block{Linear(or(r.Router, "gate"), c.D, count).As(Router)}
+	if r.Gate != nil {
+		sub = r.Gate(count)
+	}
 	if r.RouterBias != "" {
 		bias := Buffer(r.RouterBias, count)
 		if r.BiasIsParam {
@@ -44,29 +65,58 @@ func (c *Config) experts(r Routed) Block {
 		bias.Role = Router
 		sub = append(sub, bias)
 	}
-	sub = append(sub, Experts("experts", count, used, c.expert(r, width)...))
-	if r.Shared != nil {
-		sub = append(sub, r.Shared()...)
+	if r.Packed != nil {
+		sub = append(sub, r.Packed(count, used, width)...)
+	} else {
+		gate, up, down := or(r.Matrices[0], "gate_proj"), or(r.Matrices[1], "up_proj"), or(r.Matrices[2], "down_proj")
+		sub = append(sub, Experts("experts", count, used, Linear(gate, c.D, width), Linear(up, c.D, width), Linear(down, width, c.D)))
 	}
-	return MLPBlock(or(r.Name, "mlp"), sub...)
+	return MLPBlock(or(r.Name, "mlp"), append(sub, c.sharedExperts(r, width)...)...)
 }
 
-// expert lists one expert's matrices: gate, up, down.
-func (c *Config) expert(r Routed, f Size) []Block {
-	if r.Expert != nil {
-		return r.Expert(f)
+func (c *Config) sharedExperts(r Routed, width Size) []Block {
+	if r.Shared == "" {
+		return nil
 	}
-	names := r.Matrices
-	if names == ([3]string{}) {
-		names = [3]string{"gate_proj", "up_proj", "down_proj"}
+	if r.SharedWidth != "" {
+		width = c.first("Fs", r.SharedWidth)
+	} else {
+		width = width.Times(c.SizeOr("S", r.SharedCount, Size{}))
 	}
-	return []Block{Linear(names[0], c.D, f), Linear(names[1], c.D, f), Linear(names[2], f, c.D)}
-}
-
-// sharedExperts is n experts' widths in one gated MLP.
-func (c *Config) sharedExperts(name string, width Size) []Block {
 	if width.IsZero() {
 		return nil
 	}
-	return []Block{c.mlp(name, width, false, false).As(SharedExperts)}
+	shared := []Block{r.MLP(r.Shared, width).As(SharedExperts)}
+	if r.SharedGate != "" {
+		shared = append(shared, Linear(r.SharedGate, c.D, Const(1)).As(SharedExperts))
+	}
+	return shared
+}
+
+// packed is all experts in two tensors, gate and up side by side, and down:
+// stored output first, as linears are.
+func (c *Config) packed(up, down string) func(count, used, f Size) []Block {
+	return func(count, used, f Size) []Block {
+		return []Block{
+			Stacked(up, count, used, c.D, f.X(2)).Shaped(count, f.X(2), c.D),
+			Stacked(down, count, used, f, c.D).Shaped(count, c.D, f)}
+	}
+}
+
+// packedInOut is the same, stored input first.
+func (c *Config) packedInOut(up, down string) func(count, used, f Size) []Block {
+	return func(count, used, f Size) []Block {
+		return []Block{Stacked(up, count, used, c.D, f.X(2)), Stacked(down, count, used, f, c.D)}
+	}
+}
+
+// sparseFrom is the rule of classes in which the first k layers are dense unless
+// mlp_layer_types says otherwise.
+func (c *Config) sparseFrom(k int64) func(i int) bool {
+	return func(i int) bool {
+		if types := c.Strings("mlp_layer_types"); i < len(types) {
+			return types[i] != "dense"
+		}
+		return int64(i) >= k
+	}
 }
