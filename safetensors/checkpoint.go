@@ -21,8 +21,10 @@ type Checkpoint struct {
 	// read is among them, with its error.
 	Files []*File
 
-	// Unused are files beside the set that its index does not name and that bear
-	// another numbering: read, described by a disagreement, and not counted.
+	// Unused are stray files beside the set that its index does not name, and that
+	// repeat tensors of the set or hold none: read, each described by a
+	// disagreement, and not counted. A stray whose tensors the set does not have (a
+	// forgotten prediction layer) is among Files instead: the headers decide.
 	Unused []*File
 
 	// Complete is false where a shard is missing or cannot be read; Unavailable

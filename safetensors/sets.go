@@ -28,13 +28,19 @@ type Set struct {
 	Variant string // "fp16" in model.fp16.safetensors; empty for none
 	Format  Format
 
-	Index string // path of the index; empty for none
+	Index     string // path of the index; empty for none
+	IndexSize int64  // its size in bytes; -1 when unknown
+
 	Files []Part // the weight files that are there, by number
 
 	// Of is the number of shards that the file names state, 0 for a single file
 	// and where only an index is there.
 	Of      int
 	Missing []string // paths of the shards that the numbering calls for and that are not there
+
+	// Strays are files beside an index that look like parts of its set and are not
+	// in its numbering: model-00003-of-00003 beside two shards of 2, model_mtp.
+	Strays []Part
 }
 
 // Part is one weight file of a set.
@@ -96,7 +102,7 @@ func Sets(files []source.File) []Set {
 	}
 	for _, file := range files {
 		if w, ok := parseWeightName(file.Path); ok && w.index {
-			attachIndex(found, w, file.Path)
+			attachIndex(found, w, file)
 		}
 	}
 	list := make([]Set, 0, len(found))
@@ -111,13 +117,44 @@ func Sets(files []source.File) []Set {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Stem, b.Stem),
 			strings.Compare(a.Variant, b.Variant), strings.Compare(string(a.Format), string(b.Format)), cmp.Compare(a.Of, b.Of))
 	})
-	return list
+	return gatherStrays(list)
+}
+
+// gatherStrays moves files that look like forgotten parts of an indexed set from
+// sets of their own to that set.
+func gatherStrays(sets []Set) []Set {
+	for i := range sets {
+		indexed := &sets[i]
+		if indexed.Index == "" || indexed.Format != FormatSafetensors {
+			continue
+		}
+		for j := range sets {
+			if j != i && isStray(&sets[j], indexed) {
+				indexed.Strays = append(indexed.Strays, sets[j].Files...)
+				sets[j].Files = nil
+			}
+		}
+	}
+	return slices.DeleteFunc(sets, func(s Set) bool { return len(s.Files) == 0 && s.Index == "" })
+}
+
+// isStray tells a forgotten part of an indexed set from a set of its own. A
+// complete numbering is a set; so is a single file of the set's own stem, which
+// loaders prefer to the index.
+func isStray(s, indexed *Set) bool {
+	if s.Index != "" || s.Folder != indexed.Folder || s.Variant != indexed.Variant || s.Format != indexed.Format {
+		return false
+	}
+	if s.Of > 0 {
+		return s.Stem == indexed.Stem && len(s.Missing) > 0
+	}
+	return s.Stem != indexed.Stem && (strings.HasPrefix(s.Stem, indexed.Stem) || strings.Contains(s.Stem, "mtp"))
 }
 
 // attachIndex gives an index to the shards of its stem; of several numberings to
 // the one with most files, the others are left-overs. Without shards it is a set
 // of its own.
-func attachIndex(found map[setKey]*Set, w weightName, indexPath string) {
+func attachIndex(found map[setKey]*Set, w weightName, index source.File) {
 	var best *Set
 	for key, set := range found {
 		if key.of == 0 || key.folder != w.folder || key.stem != w.stem || key.variant != w.variant || key.format != w.format {
@@ -132,7 +169,7 @@ func attachIndex(found map[setKey]*Set, w weightName, indexPath string) {
 		w.of = -1 // a key of its own beside the single file
 		found[w.setKey] = best
 	}
-	best.Index = indexPath
+	best.Index, best.IndexSize = index.Path, index.Size
 }
 
 // findMissing lists the shards that the numbering calls for. Numbers begin at 1,

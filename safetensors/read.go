@@ -1,0 +1,277 @@
+package safetensors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hf-inspect/hf-inspect/source"
+)
+
+const (
+	defaultParallel  = 8
+	defaultFirstRead = 64 << 10
+	unknownSizeStep  = 4 << 20
+	maxIndexSize     = 512 << 20 // the largest known index has 60 MB
+)
+
+// ReadOptions tunes ReadCheckpoint; the zero value is sensible.
+type ReadOptions struct {
+	// Parallel is how many files are read at once; 0 means 8.
+	Parallel int
+
+	// FirstRead is the size of the first request for each file in bytes; a header
+	// that is longer takes a second request. 0 means as much as the header will
+	// likely need by what the index says, and 64 KiB without one.
+	FirstRead int64
+
+	// IndexedOnly leaves files out of the count that the index does not name, even
+	// where their tensors extend the set; see [Checkpoint.Unused].
+	IndexedOnly bool
+
+	// Progress is called after each file, never twice at once.
+	Progress func(done, total int)
+}
+
+// ReadCheckpoint reads the headers of a set, and its index where there is one.
+// A file that is missing or damaged does not keep the others from being counted:
+// [Checkpoint.Complete] is false then. The error is that of the context, or says
+// that the set names no file at all.
+func ReadCheckpoint(ctx context.Context, src source.Source, set Set, opts ReadOptions) (*Checkpoint, error) {
+	r := &reader{src: src, opts: opts, c: &Checkpoint{Set: set, Complete: true}}
+	if set.Index != "" {
+		if err := r.readIndex(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.listFiles(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.readHeaders(ctx); err != nil {
+		return nil, err
+	}
+	newComparison(r.c, opts.IndexedOnly).run()
+	return r.c, nil
+}
+
+// reader holds the state of one ReadCheckpoint.
+type reader struct {
+	src  source.Source
+	opts ReadOptions
+	c    *Checkpoint
+
+	expected map[string]int64 // likely header length by path, from the index
+}
+
+// readIndex reads the index. One that cannot be read is a fault of the set, and
+// the shards speak for themselves.
+func (r *reader) readIndex(ctx context.Context) error {
+	file := r.c.Set.Index
+	text, err := readBounded(ctx, r.src, file, r.c.Set.IndexSize, 0, maxIndexSize)
+	if err == nil && r.c.Set.IndexSize > maxIndexSize {
+		err = &Error{Kind: KindIndex, File: file, Offset: -1, Detail: "the index is too large to be one"}
+	}
+	if err == nil {
+		r.c.Index, err = ReadIndex(file, text)
+	}
+	if err == nil {
+		r.expectHeaders()
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var fault *Error
+	if !errors.As(err, &fault) {
+		fault = &Error{Kind: KindUnreadable, File: file, Offset: -1, Detail: "the index cannot be read", Err: err}
+	} else if what := Sniff(text); what != "" && !bytes.HasPrefix(text, []byte{'{'}) {
+		fault.Detail = what
+	}
+	r.c.Faults = append(r.c.Faults, fault)
+	return nil
+}
+
+// expectHeaders estimates the length of each shard's header: the names are
+// known, dtype, shape and offsets take some 75 bytes, and a little spare room.
+func (r *reader) expectHeaders() {
+	index := r.c.Index
+	sizes := make([]int64, len(index.Shards))
+	for _, entry := range index.Entries {
+		sizes[entry.Shard] += int64(len(entry.Name)) + 100
+	}
+	r.expected = make(map[string]int64, len(sizes))
+	for i, size := range sizes {
+		r.expected[path.Join(r.c.Set.Folder, index.Shards[i])] = size + 4096
+	}
+}
+
+// readHeaders reads all files, in parallel.
+func (r *reader) readHeaders(ctx context.Context) error {
+	headers := r.offeredHeaders(ctx)
+	files := slices.Concat(r.c.Files, r.c.Unused)
+	parallel := r.opts.Parallel
+	if parallel <= 0 {
+		parallel = defaultParallel
+	}
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	var progress sync.Mutex
+	done := 0
+	for _, file := range files {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if file.Err == nil && !file.offered(headerOf(headers, file.Path, r.c.Set.Folder)) {
+				file.Header, file.Err = ReadHeader(ctx, r.src, file, r.firstRead(file))
+			}
+			progress.Lock()
+			defer progress.Unlock()
+			done++
+			if r.opts.Progress != nil {
+				r.opts.Progress(done, len(files))
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// offeredHeaders asks the source for all headers at once. Where that does not
+// work, each is read from its file.
+func (r *reader) offeredHeaders(ctx context.Context) map[string][]byte {
+	all, ok := r.src.(source.HeaderSource)
+	if !ok || r.c.Index == nil {
+		return nil
+	}
+	headers, err := all.ShardHeaders(ctx, r.c.Set.Index)
+	if err != nil {
+		return nil
+	}
+	return headers
+}
+
+// offered takes a header that the source offers, if it agrees with the file: by
+// the file's size there must be room for just such a header.
+func (f *File) offered(json []byte) bool {
+	if json == nil || f.Size < 0 {
+		return false
+	}
+	h, err := ParseHeader(json, -1)
+	if err != nil || h.Err() != nil {
+		return false
+	}
+	length := f.Size - prefixSize - h.DataEnd()
+	// The header may have been written anew: other white space, but no more than
+	// half or less than double the length.
+	if length < int64(len(json))/2 || length > int64(len(json))*2 || length > MaxHeaderLength {
+		return false
+	}
+	h.Length = length
+	f.Header = h
+	return true
+}
+
+// firstRead is the size of the first request for a file, in bytes.
+func (r *reader) firstRead(file *File) int64 {
+	first := r.opts.FirstRead
+	if first <= 0 {
+		first = max(r.expected[file.Path], defaultFirstRead)
+	}
+	return min(first, prefixSize+MaxHeaderLength)
+}
+
+// ReadHeader reads the header of one file with a first request of firstRead
+// bytes, 0 for 64 KiB, and a second one where the header is longer. The file's
+// size is used to check the data's end where it is not -1. The error is an
+// *[Error] that names the file.
+func ReadHeader(ctx context.Context, src source.Source, file *File, firstRead int64) (*Header, error) {
+	if firstRead < prefixSize {
+		firstRead = defaultFirstRead
+	}
+	start, err := readBounded(ctx, src, file.Path, file.Size, 0, firstRead)
+	if err != nil {
+		return nil, unreadable(file.Path, err)
+	}
+	size := file.Size
+	if size < 0 && int64(len(start)) < firstRead {
+		size = int64(len(start)) // the file ended within the first request
+	}
+	length, fault := headerLength(start, size)
+	if fault != nil {
+		return nil, fault.withFile(file.Path)
+	}
+	end := prefixSize + length
+	if int64(len(start)) < end {
+		rest, err := readBounded(ctx, src, file.Path, size, int64(len(start)), end)
+		if err != nil {
+			return nil, unreadable(file.Path, err)
+		}
+		start = append(start, rest...)
+	}
+	if int64(len(start)) < end {
+		return nil, &Error{Kind: KindHeaderBeyondFile, File: file.Path, Offset: int64(len(start)),
+			Detail: fmt.Sprintf("the file ends within its header of %d bytes; %s", length, download)}
+	}
+	header, err := ParseHeader(start[prefixSize:end], max(size-end, -1))
+	var invalid *Error
+	if errors.As(err, &invalid) {
+		return nil, invalid.withFile(file.Path)
+	}
+	return header, err
+}
+
+// readBounded reads a file from begin to end, which may lie beyond the file. It
+// never asks for more than a file of known size holds; of a file of unknown size
+// it asks for twice as much each time, so that a number in the file does not
+// decide how much is allocated.
+func readBounded(ctx context.Context, src source.Source, file string, size, begin, end int64) ([]byte, error) {
+	if size >= 0 {
+		if end = min(end, size); end <= begin {
+			return nil, nil
+		}
+		return src.ReadRange(ctx, file, begin, end-begin)
+	}
+	var data []byte
+	for step := int64(unknownSizeStep); begin < end; step *= 2 {
+		want := min(step, end-begin)
+		part, err := src.ReadRange(ctx, file, begin, want)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			data = part
+		} else {
+			data = append(data, part...)
+		}
+		if int64(len(part)) < want {
+			break
+		}
+		begin += want
+	}
+	return data, nil
+}
+
+// headerOf finds an offered header by the path in the source or in the index.
+func headerOf(headers map[string][]byte, file, folder string) []byte {
+	if json := headers[file]; json != nil || folder == "" {
+		return json
+	}
+	return headers[strings.TrimPrefix(file, folder+"/")]
+}
+
+// unreadable wraps an error of the source.
+func unreadable(file string, err error) *Error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Error{Kind: KindMissingShard, File: file, Offset: -1, Detail: "the file is not there; " + download, Err: err}
+	}
+	return &Error{Kind: KindUnreadable, File: file, Offset: -1, Detail: "the file cannot be read", Err: err}
+}
