@@ -1,63 +1,109 @@
 package estimator
 
+import "slices"
+
 // Families in the mould of GPT-2: fused or whole-width projections, LayerNorm,
 // two-matrix MLPs.
-var gptFamily = []Arch{
-	{"gpt2", "GPT2LMHeadModel", gpt2},
-	{"falcon", "FalconForCausalLM", falcon},
+var gptFamily = slices.Concat([]Arch{
+	{"gpt2", "GPT2LMHeadModel", func(c *Config) Model { return gpt(c, GPT{Linear: Conv1D, Positions: c.C}) }},
+	{"openai-gpt", "OpenAIGPTLMHeadModel", openaiGPT},
+	{"gpt_bigcode", "GPTBigCodeForCausalLM", gptBigCode},
+	{"gpt_neo", "GPTNeoForCausalLM", gptNeo},
+	{"gptj", "GPTJForCausalLM", gptJ},
+	{"codegen", "CodeGenForCausalLM", codegen},
+	{"ctrl", "CTRLLMHeadModel", ctrl},
+	{"mpt", "MptForCausalLM", mpt},
+	{"cpmant", "CpmAntForCausalLM", cpmAnt},
+}, megatronFamily, fairseqFamily, xlmFamily)
+
+func openaiGPT(c *Config) Model {
+	return gpt(c, GPT{Linear: Conv1D, Positions: c.C, F: c.D.X(4), Place: AfterEach,
+		Names: Names{Token: "tokens_embed", Position: "positions_embed"}})
 }
 
-func gpt2(c *Config) Model {
-	F := c.SizeOr("F", "n_inner", c.D.X(4))
-	prefix := c.under("transformer")
-	return Model{Prefix: prefix, N: c.N, D: c.D, V: c.V,
-		Body: []Block{Token("wte", c.V, c.D), Position("wpe", c.C, c.D),
-			Stack("h", c.N, func(int) []Block {
-				return []Block{
-					LayerNorm("ln_1", c.D),
-					AttentionBlock("attn", GQA(c.A, c.A, c.H, 0), Conv1D("c_attn", c.D, c.D.X(3)), Conv1D("c_proj", c.D, c.D)),
-					LayerNorm("ln_2", c.D),
-					MLPBlock("mlp", Conv1D("c_fc", c.D, F), Conv1D("c_proj", F, c.D))}
-			}),
-			LayerNorm("ln_f", c.D)},
-		Head: c.head(join(prefix, "wte.weight"), c.D, Heads{Tokens: "classifier"})}
+func gptBigCode(c *Config) Model {
+	d := GPT{Positions: c.C}
+	if c.Bool("multi_query") {
+		d.KV = Const(1)
+	}
+	return gpt(c, d)
 }
 
-// falcon has three layouts of its fused projection: one key and value head for
-// all (multi_query), as many as query heads, or groups (new decoder
-// architecture). The library caches keys and values of the last one broadcast
-// to all heads.
-func falcon(c *Config) Model {
-	grouped, bias := c.Bool("new_decoder_architecture"), c.Bool("bias")
-	F := c.SizeOr("F", "ffn_hidden_size", c.D.X(4))
-	switch {
-	case grouped:
-		c.heads(c.A, c.firstOr("K", c.A, "num_kv_heads"), "")
-	case c.Bool("multi_query"):
-		c.heads(c.A, Const(1), "")
-	default:
-		c.heads(c.A, c.A, "")
+// gptNeo alternates layers that see all tokens and layers that see a window, of
+// which the library's cache keeps every token all the same.
+func gptNeo(c *Config) Model {
+	local := c.attentionTypes("attention_types")
+	return gpt(c, GPT{Positions: c.C, Width: "intermediate_size", QKVBias: Off,
+		Names: Names{Attn: "attn.attention", QKV: "q_proj k_proj v_proj", Out: "out_proj"},
+		Scores: func(i int, s Scores) Scores {
+			if i < len(local) && local[i] == "local" {
+				s.Window, s.Masked = c.Int("window_size"), true
+			}
+			return s
+		}})
+}
+
+// attentionTypes expands GPT-Neo's list of patterns with counts, such as
+// [[["global", "local"], 12]]; the class's own is that one.
+func (c *Config) attentionTypes(field string) []string {
+	groups := c.Value(field).Array()
+	if len(groups) == 0 {
+		return slices.Repeat([]string{"global", "local"}, 12)
 	}
-	scores := GQA(c.A, c.K, c.H, 0)
-	if grouped {
-		scores.CachedLibrary = c.Q.X(2)
+	var types []string
+	for _, group := range groups {
+		var pattern []string
+		for _, kind := range group.Get("0").Array() {
+			pattern = append(pattern, kind.String())
+		}
+		count := min(group.Get("1").Int(), mostLayers)
+		types = append(types, slices.Repeat(pattern, int(max(0, count)))...)
 	}
-	attention := AttentionBlock("self_attention", scores,
-		Linear("query_key_value", c.D, c.Q.Plus(c.U.X(2))).Bias(bias), Linear("dense", c.Q, c.D).Bias(bias))
-	mlp := MLPBlock("mlp", Linear("dense_h_to_4h", c.D, F).Bias(bias), Linear("dense_4h_to_h", F, c.D).Bias(bias))
-	two := grouped && c.IntOr("num_ln_in_parallel_attn", 2) == 2
-	prefix := c.under("transformer")
-	return Model{Prefix: prefix, N: c.N, D: c.D, V: c.V,
-		Body: []Block{Token("word_embeddings", c.V, c.D),
-			Stack("h", c.N, func(int) []Block {
-				switch parallel := c.Bool("parallel_attn"); {
-				case parallel && two:
-					return []Block{LayerNorm("ln_attn", c.D), attention, LayerNorm("ln_mlp", c.D), mlp}
-				case parallel:
-					return []Block{LayerNorm("input_layernorm", c.D), attention, mlp}
-				}
-				return []Block{LayerNorm("input_layernorm", c.D), attention, LayerNorm("post_attention_layernorm", c.D), mlp}
-			}),
-			LayerNorm("ln_f", c.D)},
-		Head: c.head(join(prefix, "word_embeddings.weight"), c.D, Heads{Tokens: "classifier"})}
+	return types
+}
+
+func gptJ(c *Config) Model {
+	return gpt(c, GPT{QKVBias: Off, OutBias: Off, Place: SharedNorm, Heads: Heads{HeadBias: true, AllLabels: true},
+		Names: Names{QKV: "q_proj k_proj v_proj", Out: "out_proj", Up: "fc_in", Down: "fc_out"}})
+}
+
+func codegen(c *Config) Model {
+	return gpt(c, GPT{QKVBias: Off, OutBias: Off, Place: SharedNorm, Heads: Heads{HeadBias: true},
+		Names: Names{QKV: "qkv_proj", Out: "out_proj", Up: "fc_in", Down: "fc_out"}})
+}
+
+func ctrl(c *Config) Model {
+	return gpt(c, GPT{Width: "dff", Heads: Heads{HeadBias: true, Score: "classifier"},
+		Names: Names{Token: "w", Attn: "multi_head_attention", QKV: "Wq Wk Wv", Out: "dense", MLP: "ffn", Up: "0", Down: "2",
+			Norm1: "layernorm1", Norm2: "layernorm2", Last: "layernorm"}})
+}
+
+// mpt has no bias anywhere and an MLP of 4·D: the class ignores no_bias and
+// expansion_ratio.
+func mpt(c *Config) Model {
+	return gpt(c, GPT{QKVBias: Off, OutBias: Off, MLPBias: Off, F: c.D.X(4), Norm: RMSNorm,
+		Names: Names{Stack: "blocks", Norm1: "norm_1", QKV: "Wqkv", Out: "out_proj", Norm2: "norm_2",
+			MLP: "ffn", Up: "up_proj", Down: "down_proj", Last: "norm_f"}})
+}
+
+// cpmAnt has learned prompts beside its tokens, and a bias of the scores by
+// bucket of distance and by pair of segments. Its head is never tied.
+func cpmAnt(c *Config) Model {
+	c.heads(c.A, c.A, "dim_head")
+	F, segments := c.Size("F", "dim_ff"), c.Size("S", "segment_types")
+	prompts := c.Size("P", "prompt_types").Times(c.Size("L", "prompt_length"))
+	buckets := segments.Times(segments).Plus(c.Size("B", "position_bias_num_buckets"))
+	layer := func(int) []Block {
+		return []Block{
+			RMSNorm("self_att.layernorm_before_attention", c.D),
+			AttentionBlock("self_att.self_attention", GQA(c.A, c.A, c.H, 0), Linear("project_q", c.D, c.Q),
+				Linear("project_k", c.D, c.Q), Linear("project_v", c.D, c.Q), Linear("attention_out", c.Q, c.D)),
+			RMSNorm("ffn.layernorm_before_ffn", c.D),
+			MLPBlock("ffn.ffn", Linear("w_in.w_0", c.D, F), Linear("w_in.w_1", c.D, F), Linear("w_out", F, c.D))}
+	}
+	return Model{Prefix: c.under("cpmant"), N: c.N, D: c.D, V: c.V,
+		Body: []Block{Token("input_embedding", c.V.Plus(prompts), c.D), TokenType("segment_embedding", segments, c.D),
+			Raw("position_bias.relative_attention_bias", PositionEmbedding, buckets, c.A),
+			Stack("encoder.layers", c.N, layer), RMSNorm("encoder.output_layernorm", c.D)},
+		Head: c.head("", c.D, Heads{NeverTied: true})}
 }

@@ -72,6 +72,8 @@ const (
 	PerSequence             // b
 	PerKey                  // b·T, every cached token again
 	PerMemory               // b·e, the encoder's tokens, when cross-attention fills its cache
+	PerCrossed              // b·s where there is an encoder beside, else 0
+	Elsewhere               // not here: for another layer that shares the block
 )
 
 // Scores describes attention over keys: softmax(Q·Kᵀ)·V.
@@ -87,6 +89,7 @@ type Scores struct {
 	Expanded      Size // as full keys and values, where the cache holds a latent; else zero
 
 	Window     int64 // tokens; 0 is unlimited
+	Masked     bool  // the library keeps and multiplies the tokens before the window too
 	Cross      bool  // keys and values come from the encoder
 	Borrowed   bool  // keys and values of an earlier layer: nothing is cached here
 	Bidirected bool  // an encoder's: no cache
@@ -128,6 +131,12 @@ func (b Block) Bias(on bool) Block {
 	return b
 }
 
+// Called gives the block another name.
+func (b Block) Called(name string) Block {
+	b.Name = name
+	return b
+}
+
 // On sets how often the block runs.
 func (b Block) On(rows Rows) Block {
 	b.Rows = rows
@@ -158,6 +167,26 @@ func (b Block) tie(param, target string, on bool) Block {
 		if b.Params[i].Name == param {
 			b.Params[i].TiedTo = target
 		}
+	}
+	return b
+}
+
+// Like makes all of the block's tensors share those of the module of that full
+// name, where on.
+func (b Block) Like(target string, on bool) Block {
+	if !on {
+		return b
+	}
+	b.Params = slices.Clone(b.Params)
+	for i, p := range b.Params {
+		b.Params[i].TiedTo = target
+		if p.Name != "" {
+			b.Params[i].TiedTo = target + "." + p.Name
+		}
+	}
+	b.Sub = slices.Clone(b.Sub)
+	for i, sub := range b.Sub {
+		b.Sub[i] = sub.Like(join(target, sub.Name), on)
 	}
 	return b
 }
@@ -210,6 +239,11 @@ func RMSNorm(name string, d Size) Block {
 // LayerNorm has a weight and a bias of d.
 func LayerNorm(name string, d Size) Block {
 	return RMSNorm(name, d).Bias(true)
+}
+
+// Unweighted is a normalisation without parameters.
+func Unweighted(name string, d Size) Block {
+	return Block{Kind: NormKind, Name: name, Role: Norm, In: d, Out: d}
 }
 
 // Token is the look-up table of n tokens, stored [n, d].
@@ -276,6 +310,14 @@ func Experts(name string, count, used Size, sub ...Block) Block {
 func Stacked(name string, count, used, in, out Size) Block {
 	return Block{Kind: StackedKind, Name: name, Role: RoutedExperts, Count: count, Used: used, In: in, Out: out,
 		Params: []Param{{Shape: []Size{count, in, out}}}}
+}
+
+// BlockDiagonal is count linears side by side, each on its own share of the
+// features, in one tensor that is stored [count, out, in].
+func BlockDiagonal(name string, count, in, out Size) Block {
+	b := Stacked(name, count, count, in, out).Shaped(count, out, in)
+	b.Role = NoRole
+	return b
 }
 
 // StackedBias is the biases of count linears in one tensor, stored [count, d].

@@ -2,8 +2,10 @@ package estimator
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/tidwall/gjson"
 )
 
 // Config is what a description reads: the config file, the class that is asked
@@ -81,6 +83,15 @@ func (c *Config) SizeOr(symbol, field string, derived Size) Size {
 	return c.firstOr(symbol, derived, field)
 }
 
+// SizeAuto returns a field under a symbol, or the derived size where it says
+// "auto" or is left open.
+func (c *Config) SizeAuto(symbol, field string, derived Size) Size {
+	if c.Value(field).Str == "auto" {
+		return derived
+	}
+	return c.SizeOr(symbol, field, derived)
+}
+
 // first returns the first of the fields that has a value. A size that none
 // gives is unknown: a fault only where a description uses it.
 func (c *Config) first(symbol string, fields ...string) Size {
@@ -89,6 +100,9 @@ func (c *Config) first(symbol string, fields ...string) Size {
 
 func (c *Config) firstOr(symbol string, otherwise Size, fields ...string) Size {
 	for _, field := range fields {
+		if c.Value(field).IsArray() { // one number a layer: SizeAt
+			continue
+		}
 		if n, ok := c.Nullable(field); ok {
 			return c.named(symbol, field, n)
 		}
@@ -173,11 +187,56 @@ const (
 	slidingAttention = "sliding_attention"
 )
 
+// by returns the choice that a switch makes, for switches under names of their
+// own.
+func (c *Config) by(field string) Setting {
+	if c.Bool(field) {
+		return On
+	}
+	return Off
+}
+
+// evenHeads sets the head dim to D/A, for classes that ignore head_dim.
+func (c *Config) evenHeads() { c.heads(c.A, c.K, "") }
+
 // everyNth is the period of n−1 sliding layers and a full one, n read from the
 // field.
-func (c *Config) everyNth(field string) []string {
-	n := max(1, min(c.IntOr(field, 1), mostLayers))
-	return append(slices.Repeat([]string{slidingAttention}, int(n-1)), fullAttention)
+func (c *Config) everyNth(field string) []string { return every(c.IntOr(field, 1)) }
+
+// every is the period of n−1 sliding layers and a full one.
+func every(n int64) []string {
+	return append(slices.Repeat([]string{slidingAttention}, int(max(1, min(n, mostLayers))-1)), fullAttention)
+}
+
+// pattern reads a period of layers: a number n for every(n), or letters, L for a
+// window and G for full attention.
+func (c *Config) pattern(field string, otherwise int64) []string {
+	if c.Value(field).Type != gjson.String {
+		return every(c.IntOr(field, otherwise))
+	}
+	var period []string
+	for _, letter := range c.String(field) {
+		if letter == 'L' {
+			period = append(period, slidingAttention)
+		} else {
+			period = append(period, fullAttention)
+		}
+	}
+	return period
+}
+
+// atLayer returns what per_layer_config says of a field in layer i.
+func (c *Config) atLayer(i int, field string) (n int64, ok bool) {
+	c.Value("per_layer_config").ForEach(func(key, layer gjson.Result) bool {
+		if at, err := strconv.Atoi(key.Str); err != nil || at != i {
+			return true
+		}
+		if v := layer.Get(field); v.Type == gjson.Number {
+			n, ok = v.Int(), true
+		}
+		return false
+	})
+	return n, ok
 }
 
 // SizeAt returns a field that may hold one number for each layer.

@@ -19,6 +19,12 @@ func (p Pass) rows(r Rows) int64 {
 		}
 	case PerSequence:
 		return p.Batch
+	case PerCrossed:
+		if p.EncoderSeq == 0 {
+			return 0
+		}
+	case Elsewhere:
+		return 0
 	case PerKey:
 		return p.Batch * (p.Seq + p.Past)
 	case PerMemory:
@@ -34,7 +40,7 @@ func (p Pass) keys(s *Scores) int64 {
 	switch {
 	case s.Cross:
 		return p.EncoderSeq
-	case s.Window > 0 && p.Past > 0:
+	case s.Window > 0 && !s.Masked && p.Past > 0:
 		return min(p.Past, s.Window-1) + p.Seq
 	}
 	return p.Seq + p.Past
@@ -42,11 +48,14 @@ func (p Pass) keys(s *Scores) int64 {
 
 // convolved returns over how many positions a causal convolution of the given
 // kernel runs: the sequence padded on both sides as the reference library does
-// it, or two positions where one new token meets the cached ones.
+// it, two positions where one new token meets the cached ones, or the cached
+// ones and the new with padding.
 func (p Pass) convolved(kernel int64) int64 {
 	switch {
-	case p.Past > 0 && p.Seq == 1:
+	case p.step():
 		return 2
+	case p.Past > 0:
+		return p.Seq + 2*kernel - 1
 	case p.NoCache:
 		return p.Seq + kernel - 1
 	}

@@ -9,6 +9,10 @@ import (
 // models have some hundreds.
 const mostLayers = 1 << 16
 
+// Scattered is the name of a stack whose layers are no modules: the number of the
+// layer stands within the names of their parts, at the "#" of attentions.#.q_lin.
+const Scattered = "#"
+
 // Stack is a list of count layers, name.0 to name.(count−1). The function
 // describes layer i; equal layers are folded into one group.
 func Stack(name string, count Size, layer func(i int) []Block) Block {
@@ -120,6 +124,7 @@ func (f *fingerprint) scores(s *Scores) {
 		f.size(n)
 	}
 	f.number(s.Window)
+	f.flag(s.Masked)
 	f.flag(s.Cross)
 	f.flag(s.Borrowed)
 	f.flag(s.Bidirected)

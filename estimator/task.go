@@ -18,6 +18,7 @@ const (
 	MultipleChoice
 	NextSentencePrediction
 	DoubleHeads
+	SimpleAnswering // question answering without the beam search of XLM and XLNet
 	ConditionalGeneration
 )
 
@@ -34,6 +35,7 @@ var taskSuffixes = []struct {
 	{"ForSequenceClassification", SequenceClassification},
 	{"ForTokenClassification", TokenClassification},
 	{"ForQuestionAnswering", QuestionAnswering},
+	{"ForQuestionAnsweringSimple", SimpleAnswering},
 	{"ForMultipleChoice", MultipleChoice},
 	{"ForNextSentencePrediction", NextSentencePrediction},
 	{"ForConditionalGeneration", ConditionalGeneration},
@@ -50,6 +52,30 @@ func taskOf(class string) Task {
 	return OtherTask
 }
 
+// siblingSuffixes are the endings of classes that share a body, those with the
+// most heads first.
+var siblingSuffixes = []string{"ForPreTraining", "DoubleHeadsModel", "ForMaskedLM", "LMHeadModel", "ForCausalLM",
+	"ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice", "Model"}
+
+// Siblings returns the names of classes with the model's body and other heads,
+// whether the library has them or not.
+func Siblings(m *Model) []string {
+	stem := m.Class
+	for _, s := range taskSuffixes {
+		if rest, ok := strings.CutSuffix(m.Class, s.suffix); ok {
+			stem = rest
+			break
+		}
+	}
+	var siblings []string
+	for _, suffix := range siblingSuffixes {
+		if class := stem + suffix; class != m.Class {
+			siblings = append(siblings, class)
+		}
+	}
+	return siblings
+}
+
 // Heads names the heads of a family where they differ from the usual ones.
 type Heads struct {
 	Head       string // output projection: lm_head
@@ -57,6 +83,8 @@ type Heads struct {
 	Score      string // sequence classification: score
 	Tokens     string // token classification: score
 	Answers    string // question answering: qa_outputs
+	AllLabels  bool   // question answering with as many outputs as the config has labels
+	NeverTied  bool   // an output projection of its own, whatever the config says
 	TokensBare bool   // token classification without a bias
 }
 
@@ -72,10 +100,30 @@ func (c *Config) head(embedding string, d Size, names Heads) []Block {
 	case TokenClassification:
 		return []Block{Linear(or(names.Tokens, "score"), d, labels).Bias(!names.TokensBare).As(Classifier)}
 	case QuestionAnswering:
-		return []Block{Linear(or(names.Answers, "qa_outputs"), d, Const(2)).Bias(true).As(Classifier)}
+		outputs := Const(2)
+		if names.AllLabels {
+			outputs = labels
+		}
+		return []Block{Linear(or(names.Answers, "qa_outputs"), d, outputs).Bias(true).As(Classifier)}
 	}
-	return []Block{Linear(or(names.Head, "lm_head"), d, c.V).Bias(names.HeadBias).
-		On(PerLogit).TiedTo(embedding, c.tied()).As(Head)}
+	head := []Block{Linear(or(names.Head, "lm_head"), d, c.V).Bias(names.HeadBias).
+		On(PerLogit).TiedTo(embedding, c.tied() && !names.NeverTied).As(Head)}
+	if c.Task == DoubleHeads {
+		head = append(head, c.summary("multiple_choice_head", d, Const(1))...)
+	}
+	return head
+}
+
+// summary is the projection that makes one vector of a sequence, where the
+// config asks for it: onto the labels, or of the model's own width.
+func (c *Config) summary(name string, d, labels Size) []Block {
+	switch {
+	case !c.Bool("summary_use_proj"):
+		return nil
+	case c.Bool("summary_proj_to_labels"):
+		return []Block{Linear(name+".summary", d, labels).Bias(true).On(PerSequence).As(Classifier)}
+	}
+	return []Block{Linear(name+".summary", d, d).Bias(true).On(PerSequence).As(Pooler)}
 }
 
 func or(name, usual string) string {

@@ -14,6 +14,7 @@ type leaf struct {
 	used   Size      // how many of it run for each token
 	tower  string
 	shared bool     // stored elsewhere
+	number Indices  // the layers of a scattered stack, for its parts' names
 	within []*Block // the groups around it, outermost first
 	layer  Indices  // numbers of the outermost list in which it stands; nil outside
 }
@@ -32,14 +33,20 @@ func (l leaf) descend(b *Block, visit func(*leaf)) {
 	here := l
 	here.block = b
 	here.path, here.index = l.path[:len(l.path):len(l.path)], l.index[:len(l.index):len(l.index)]
-	here.extend(b.Name)
+	if b.Name != Scattered {
+		here.extend(b.Name)
+	}
 	if b.Tower != "" {
 		here.tower = b.Tower
 	}
 	here.shared = l.shared || b.Shared
 	if b.Index != nil {
-		here.path = append(here.path, "*")
-		here.index = append(here.index, b.Index)
+		if within := len(l.within); within > 0 && l.within[within-1].Name == Scattered {
+			here.number = b.Index
+		} else {
+			here.path = append(here.path, "*")
+			here.index = append(here.index, b.Index)
+		}
 		here.copies = l.copies.Times(b.Count)
 		used := b.Count
 		if b.Kind == ExpertsKind {
@@ -69,10 +76,13 @@ func (l *leaf) extend(name string) {
 		return
 	}
 	for segment := range strings.SplitSeq(name, ".") {
-		if n, err := strconv.ParseInt(segment, 10, 64); err == nil && n >= 0 {
-			l.path = append(l.path, "*")
-			l.index = append(l.index, Only(n))
-		} else {
+		n, err := strconv.ParseInt(segment, 10, 64)
+		switch {
+		case segment == Scattered:
+			l.path, l.index = append(l.path, "*"), append(l.index, l.number)
+		case err == nil && n >= 0:
+			l.path, l.index = append(l.path, "*"), append(l.index, Only(n))
+		default:
 			l.path = append(l.path, segment)
 		}
 	}
