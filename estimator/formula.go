@@ -303,7 +303,7 @@ func reasonOf(l *leaf, p Param) string {
 
 // folded returns the name of one of the leaf's tensors with its numbers as sets.
 func (l *leaf) folded(p Param) string {
-	return fill(l.template(p), func(i int) string { return l.index[i].String() })
+	return Fill(l.template(p), func(i int) string { return l.index[i].String() })
 }
 
 // closedFormula writes the unique parameters as one formula, stack by stack and

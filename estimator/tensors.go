@@ -36,14 +36,14 @@ func (t *Tensor) Each() int64 {
 
 // Folded returns the name with its numbers as sets: h.{0..47}.ln_1.weight.
 func (t *Tensor) Folded() string {
-	return fill(t.Template, func(i int) string { return t.Index[i].String() })
+	return Fill(t.Template, func(i int) string { return t.Index[i].String() })
 }
 
 // Names calls yield with each name that the entry stands for.
 func (t *Tensor) Names(yield func(string) bool) {
 	ranks := make([]int64, len(t.Index))
 	for {
-		name := fill(t.Template, func(i int) string { return fmt.Sprint(t.Index[i].At(ranks[i])) })
+		name := Fill(t.Template, func(i int) string { return fmt.Sprint(t.Index[i].At(ranks[i])) })
 		if !yield(name) {
 			return
 		}
@@ -60,7 +60,8 @@ func (t *Tensor) Names(yield func(string) bool) {
 	}
 }
 
-func fill(template string, number func(int) string) string {
+// Fill puts numbers, or sets of them, in the places of a folded name.
+func Fill(template string, number func(int) string) string {
 	if !strings.Contains(template, "*") {
 		return template
 	}

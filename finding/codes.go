@@ -1,0 +1,82 @@
+package finding
+
+import "slices"
+
+// Code is a kind of finding.
+type Code struct {
+	Code     string
+	Name     string
+	Severity Severity
+	Cause    string // one sentence
+	Remedy   string // one clause; "" where there is nothing to do
+}
+
+// Codes returns the table of codes, in order.
+func Codes() []Code { return slices.Clone(codes) }
+
+// Lookup finds a code, by its number or by its name.
+func Lookup(code string) (Code, bool) {
+	i := slices.IndexFunc(codes, func(c Code) bool { return c.Code == code || c.Name == code })
+	if i < 0 {
+		return Code{}, false
+	}
+	return codes[i], true
+}
+
+var codes = []Code{
+	// 1xx: files and headers.
+	{"HFI101", "header_refused", Error, "The reference library refuses the file.", ""},
+	{"HFI102", "file_unreadable", Error, "A file of the set cannot be read.", "fetch it again"},
+	{"HFI103", "header_oddity", Note, "Readers accept the header, though its writer did something unusual.", ""},
+	{"HFI104", "duplicate_name", Warning, "A name occurs twice in one header; readers keep the last.", "write the file again"},
+
+	// 2xx: sets of files and their index.
+	{"HFI201", "shard_missing", Error, "A shard that the index or the numbering calls for is not there.", "fetch it; the counts are those of the other files"},
+	{"HFI202", "index_names_absent_tensor", Error, "The index maps a tensor to a file that does not hold it.", "write the index again from the headers"},
+	{"HFI203", "index_wrong_shard", Warning, "The index maps a tensor to another file than the one that holds it.", "write the index again from the headers"},
+	{"HFI204", "tensor_not_in_index", Warning, "A shard holds a tensor that the index does not name.", "write the index again from the headers"},
+	{"HFI205", "shard_not_in_index", Warning, "A weight file stands beside the set and no index names it.", "remove it, or write the index again"},
+	{"HFI206", "declared_size_wrong", Warning, "The index's total_size is not the sum of the headers.", "write the index again from the headers"},
+	{"HFI207", "declared_parameters_wrong", Warning, "The index's total_parameters is none of the counts.", "write the index again from the headers"},
+	{"HFI208", "duplicate_tensor", Error, "Two files hold a tensor of the same name; which one is loaded depends on their order.", "keep one"},
+	{"HFI209", "index_refused", Error, "The index cannot be used.", "write it again from the headers"},
+	{"HFI210", "unsafe_path", Error, "The index names a file outside its folder.", "do not load this checkpoint before you know why"},
+	{"HFI211", "other_weights", Note, "The source holds other sets of weights, which are not counted.", ""},
+	{"HFI212", "set_chosen", Note, "The weights were chosen among several.", ""},
+	{"HFI213", "hub_metadata_differs", Warning, "The Hub's own parameter figures are not those of the headers.", ""},
+	{"HFI214", "total_overflow", Error, "A sum over the checkpoint does not fit 63 bits.", "do not trust the file"},
+
+	// 3xx: config.json.
+	{"HFI301", "config_missing", Warning, "There is no config.json; roles are inferred from names.", "put the config beside the weights"},
+	{"HFI302", "config_unreadable", Error, "config.json cannot be read; roles are inferred from names.", "mend it"},
+	{"HFI303", "config_field", Error, "A field of config.json cannot be used.", "mend the field"},
+	{"HFI304", "config_oddity", Warning, "config.json has something that not every reader accepts.", ""},
+	{"HFI305", "architecture_not_described", Warning, "The architecture has no description here; roles are inferred from names.", ""},
+	{"HFI306", "class_guessed", Note, "config.json names no class; it was chosen by the stored names.", ""},
+	{"HFI307", "dtype_differs", Note, "config.json declares another dtype than the file has.", ""},
+
+	// 4xx: the ledger.
+	{"HFI401", "tensor_missing", Error, "The config calls for a tensor that the file does not hold.", "the reference library would fill it with random values"},
+	{"HFI402", "tensor_unexpected", Error, "The file holds a tensor that nothing calls for.", ""},
+	{"HFI403", "shape_mismatch", Error, "A tensor has another shape than the config calls for.", "the config or the file is of another model"},
+	{"HFI404", "tied_copy_stored", Note, "The file stores a tied tensor a second time.", ""},
+	{"HFI405", "tie_under_other_name", Note, "Of two tied tensors the file keeps the one that is usually dropped.", ""},
+	{"HFI406", "buffers_stored", Note, "The file stores buffers, which are no parameters.", ""},
+	{"HFI407", "base_prefix_missing", Note, "The names lack the base model's prefix; the reference library adds it.", ""},
+	{"HFI408", "base_prefix_extra", Note, "The names carry a base prefix that the class does not have; the reference library drops it.", ""},
+	{"HFI409", "wrapper_prefix", Error, "The names carry the prefix of a wrapper; the reference library would find no weights and fill the model with random values.", "strip the prefix"},
+	{"HFI410", "legacy_names", Note, "The names have legacy suffixes; the reference library renames them.", ""},
+	{"HFI411", "vocabulary_larger", Warning, "The embeddings have more rows than the config's vocabulary.", "set vocab_size to the stored rows"},
+	{"HFI412", "vocabulary_smaller", Error, "The embeddings have fewer rows than the config's vocabulary.", "set vocab_size to the stored rows"},
+	{"HFI413", "other_head", Note, "The file holds the weights of another head of the same body.", ""},
+	{"HFI414", "prediction_layers", Note, "The file holds prediction layers beside the model; the class does not load them.", ""},
+	{"HFI415", "layers_beyond_config", Warning, "The file holds more layers than the config has.", "set num_hidden_layers to what the file holds, or remove them"},
+	{"HFI416", "layers_missing", Error, "The config has more layers than the file holds.", "set num_hidden_layers to what the file holds"},
+	{"HFI417", "biases_beyond_config", Warning, "The file holds biases that the config switches off.", "switch them on in the config"},
+	{"HFI418", "mixed_dtypes", Note, "Parameters are stored in more than one dtype.", ""},
+	{"HFI419", "dtype_within_layers", Warning, "The same tensor has different dtypes in different layers.", ""},
+	{"HFI420", "integer_parameter", Error, "A parameter is stored as integers without a quantisation that explains it.", ""},
+	{"HFI421", "head_missing", Warning, "The output head is not in the file.", "the reference library would fill it with random values"},
+	{"HFI422", "prediction_layers_absent", Note, "The config promises prediction layers that the file does not hold.", ""},
+	{"HFI423", "buffer_missing", Warning, "A buffer that the reference library saves with the model is not in the file.", "the library would start it from its initial value"},
+}

@@ -1,0 +1,202 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/finding"
+)
+
+// matchSections claims the tensors of parts that stand beside the model:
+// prediction layers.
+func (m *matching) matchSections() {
+	sizes := make(map[string]int64)
+	listed := make(map[string][]string)
+	m.eachGroup(func(g *group) {
+		var section string
+		taken := m.claimIf(g, Section, "", 0, func(one *member) bool {
+			s, at := m.slots.forMember(g.name, one)
+			if s == nil || s.section == "" || !s.sameShape(g.shape) || !s.take(at) {
+				return false
+			}
+			section = s.section
+			return true
+		})
+		if taken == nil {
+			return
+		}
+		c := &m.claims[len(m.claims)-1]
+		c.Role = section
+		if s, _ := m.slots.forMember(g.name, &taken[0]); !s.Buffer {
+			c.Logical = g.each() * int64(len(taken))
+		}
+		sizes[section] += g.each() * int64(len(taken))
+		listed[section] = append(listed[section], names(taken)...)
+	})
+	for _, section := range m.in.Model.Sections {
+		m.closeSection(section.Name, sizes[section.Name], listed[section.Name])
+	}
+}
+
+func (m *matching) closeSection(name string, elements int64, tensors []string) {
+	words := strings.ReplaceAll(name, "_", " ")
+	if elements == 0 {
+		if m.in.Checkpoint.Complete {
+			m.find(finding.New("HFI422", "the config promises "+words+" layers, the file holds none").Field("num_nextn_predict_layers"))
+		}
+		return
+	}
+	m.addRow(name, words+" layers", "", elements, tensors)
+	m.find(finding.New("HFI414", fmt.Sprintf("%s layers: %s elements", words, thousands(elements))).About(tensors...))
+	var missing []string
+	for _, s := range m.slots.all {
+		if s.section == name && s.missing() > 0 {
+			missing = append(missing, s.missingNames(finding.MostNames)...)
+		}
+	}
+	if len(missing) > 0 {
+		m.find(finding.New("HFI401", fmt.Sprintf("%d tensors of the %s layers are missing", len(missing), words)).About(missing...))
+	}
+}
+
+// matchLayersBeyond claims whole layers after the config's last: tensors that
+// have the name and shape of a described layer's with a number beyond it.
+func (m *matching) matchLayersBeyond() {
+	last := m.lastLayer()
+	if last < 0 {
+		return
+	}
+	var elements int64
+	var tensors []string
+	layers := make(map[int64]bool)
+	m.eachGroup(func(g *group) {
+		candidates := m.slots.byTemplate[g.name]
+		if len(candidates) == 0 {
+			return
+		}
+		taken := m.claimIf(g, Beyond, candidates[0].Role.String(), g.each(), func(one *member) bool {
+			return slices.ContainsFunc(candidates, func(s *slot) bool { return s.sameShape(g.shape) && beyond(s, one, last) })
+		})
+		for i := range taken {
+			layers[int64(taken[i].number[0])] = true
+		}
+		elements += g.each() * int64(len(taken))
+		tensors = append(tensors, names(taken)...)
+	})
+	if elements == 0 {
+		return
+	}
+	m.addRow("layers_beyond_config", "layers beyond the config's", fmt.Sprintf("%d layers", len(layers)), elements, tensors)
+	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %d layers beyond the config's %d: %s elements", len(layers), last+1, thousands(elements))).
+		About(tensors...).Field("num_hidden_layers"))
+}
+
+// lastLayer is the highest number at the first place of any expected name.
+func (m *matching) lastLayer() int64 {
+	last := int64(-1)
+	for _, s := range m.slots.all {
+		if len(s.Index) > 0 && s.section == "" {
+			last = max(last, s.Index[0][len(s.Index[0])-1].Last)
+		}
+	}
+	return last
+}
+
+// beyond reports whether a member would fill the slot but for a layer number
+// after the last one.
+func beyond(s *slot, one *member, last int64) bool {
+	if len(s.Index) == 0 || int64(one.number[0]) <= last {
+		return false
+	}
+	inner := *one
+	inner.number[0] = int32(s.Index[0][0].First)
+	return s.place(&inner) >= 0
+}
+
+// matchBiasesBeyond claims biases of linears that the config has without one.
+func (m *matching) matchBiasesBeyond() {
+	var elements int64
+	var tensors []string
+	m.eachGroup(func(g *group) {
+		stem, ok := strings.CutSuffix(g.name, ".bias")
+		if !ok || len(g.shape) != 1 {
+			return
+		}
+		taken := m.claimIf(g, Beyond, "bias", g.each(), func(one *member) bool {
+			s, _ := m.slots.forMember(stem+".weight", one)
+			return s != nil && len(s.Shape) >= 2 && slices.Contains(s.Shape, g.shape[0])
+		})
+		elements += g.each() * int64(len(taken))
+		tensors = append(tensors, names(taken)...)
+	})
+	if elements == 0 {
+		return
+	}
+	m.addRow("biases_beyond_config", "biases that the config does not call for", "", elements, tensors)
+	m.find(finding.New("HFI417", fmt.Sprintf("%s elements of biases that the config does not call for", thousands(elements))).About(tensors...))
+}
+
+// matchOtherHeads claims the weights of another head of the same body: those
+// which a sibling class calls for.
+func (m *matching) matchOtherHeads() {
+	left := false
+	m.eachGroup(func(*group) { left = true })
+	if !left || m.in.Config == nil {
+		return
+	}
+	for _, class := range estimator.Siblings(m.in.Model) {
+		sibling, err := estimator.Describe(m.in.Config, class)
+		if err != nil {
+			continue
+		}
+		m.claimHead(class, sibling)
+	}
+}
+
+func (m *matching) claimHead(class string, sibling *estimator.Model) {
+	head := newSlots()
+	for _, t := range sibling.Tensors() {
+		name := t.Template
+		if rest, ok := strings.CutPrefix(name, sibling.Prefix+"."); ok && sibling.Prefix != "" {
+			t.Template = m.in.Model.Prefix + "." + rest
+			if m.in.Model.Prefix == "" {
+				t.Template = rest
+			}
+		}
+		if m.slots.byTemplate[t.Template] == nil && !t.Buffer {
+			head.add([]estimator.Tensor{t}, "")
+		}
+	}
+	var elements int64
+	var tensors []string
+	m.eachGroup(func(g *group) {
+		role := ""
+		taken := m.claimIf(g, OtherHead, "", g.each(), func(one *member) bool {
+			s, at := head.forMember(g.name, one)
+			if s == nil || !s.sameShape(g.shape) && !labelShaped(s, g.shape) || !s.take(at) {
+				return false
+			}
+			role = s.Role.String()
+			return true
+		})
+		if taken == nil {
+			return
+		}
+		m.claims[len(m.claims)-1].Role = role
+		elements += g.each() * int64(len(taken))
+		tensors = append(tensors, names(taken)...)
+	})
+	if elements == 0 {
+		return
+	}
+	m.addRow("other_head", "head of "+class, "", elements, tensors)
+	m.find(finding.New("HFI413", fmt.Sprintf("%s elements belong to the head of %s", thousands(elements), class)).About(tensors...))
+}
+
+// labelShaped lets a classifier have any number of labels: the config of another
+// class does not tell it.
+func labelShaped(s *slot, shape []int64) bool {
+	return s.Role == estimator.Classifier && len(shape) == len(s.Shape) && len(shape) > 0 && slices.Equal(shape[1:], s.Shape[1:])
+}

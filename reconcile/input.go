@@ -1,0 +1,103 @@
+package reconcile
+
+import (
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// Input is the two accounts of a model.
+type Input struct {
+	Config     *hfconfig.Config // nil where there is none
+	Model      *estimator.Model // nil where the architecture is not described
+	Checkpoint *safetensors.Checkpoint
+
+	// Values reads the data of a small tensor by its stored name; nil where data
+	// cannot be read.
+	Values func(name string) ([]byte, error)
+}
+
+// Result is what the reconciliation finds.
+type Result struct {
+	Rows        []Row
+	Unexplained int64
+	// UnexplainedTensors lists by name what no row explains: missing, unexpected
+	// and mis-shaped tensors.
+	UnexplainedTensors []string
+
+	StoredElements int64
+	StoredBytes    int64
+	// Logical counts every parameter in the files, quantised storage unpacked,
+	// stored ties as stored; buffers and bookkeeping apart.
+	Logical int64
+	// Unique, NonEmbedding and Active count what the architecture loads, each
+	// tied parameter once. Known is false where they cannot be told.
+	Known                        bool
+	Unique, NonEmbedding, Active int64
+
+	Claims []Claim
+}
+
+// Stage is one of the three stretches of the ledger.
+type Stage string
+
+// The stages: textbook formula to estimate, estimate to stored elements, stored
+// elements to bytes and files.
+const (
+	FormulaStage  Stage = "formula"
+	EstimateStage Stage = "estimate"
+	StoredStage   Stage = "stored"
+)
+
+// Row is a line of the ledger: a signed number of elements with its reason.
+type Row struct {
+	Stage    Stage    `json:"stage"`
+	Code     string   `json:"code"`
+	Reason   string   `json:"reason"`
+	Formula  string   `json:"formula,omitempty"` // in symbols, or as a product: 48 × h.N.attn.bias [1,1,1024,1024]
+	Elements int64    `json:"elements"`
+	Bytes    int64    `json:"bytes,omitempty"` // stored stage only
+	Tensors  []string `json:"tensors,omitempty"`
+	Fields   []string `json:"fields,omitempty"`
+}
+
+// Status says what a stored tensor turned out to be.
+type Status string
+
+// The statuses of stored tensors, as the tensors command prints them.
+const (
+	Expected     Status = "expected"
+	Tied         Status = "tied"
+	Buffer       Status = "buffer"
+	Mismatch     Status = "mismatch"
+	Unexpected   Status = "unexpected"
+	Missing      Status = "missing"
+	Section      Status = "section" // of a part beside the model
+	OtherHead    Status = "other_head"
+	Quantisation Status = "quantisation" // scales, zeros, indices
+	Quantised    Status = "quantised"    // packed weights
+	Beyond       Status = "beyond_config"
+	Duplicate    Status = "duplicate"
+	Inferred     Status = "inferred" // no description: the role is a guess
+	Rearranged   Status = "rearranged"
+)
+
+// Claim is a set of stored tensors of one template, dtype and shape that turned
+// out to be the same thing.
+type Claim struct {
+	Status   Status
+	Role     string
+	Template string // as stored, "*" where a number stands
+	DType    safetensors.DType
+	Shape    []int64
+	Logical  int64 // parameters, all members together; 0 for buffers and bookkeeping
+	Members  []Member
+
+	members []member
+}
+
+// Member is one stored tensor.
+type Member struct {
+	Tensor *safetensors.Tensor
+	File   *safetensors.File
+}

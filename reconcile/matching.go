@@ -1,0 +1,249 @@
+package reconcile
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/finding"
+)
+
+// matching is a reconciliation under way. Each step claims members of groups
+// and leaves the rest to the next; what no step claims is unexplained.
+type matching struct {
+	in     Input
+	groups []*group
+	slots  *slots
+
+	claims   []claim
+	rows     []Row
+	findings []finding.Finding
+
+	unique, nonEmbedding, active int64
+	unexplained                  int64
+	unexplainedNames             []string
+}
+
+// claim is a Claim with what the ledger needs of it.
+type claim struct {
+	Claim
+	bias bool
+}
+
+// step is one rule of the second stage.
+type step func(*matching)
+
+// steps are the rules in the order in which they are tried.
+var steps = []step{
+	(*matching).renamePrefix,
+	(*matching).renameLegacy,
+	(*matching).matchEqual,
+	(*matching).matchTies,
+	(*matching).matchVocabulary,
+	(*matching).matchOtherHeads,
+	(*matching).matchBuffers,
+	(*matching).matchSections,
+	(*matching).matchLayersBeyond,
+	(*matching).matchBiasesBeyond,
+	(*matching).explainMissing,
+	(*matching).listUnexplained,
+}
+
+// Reconcile holds a checkpoint against a description, or counts it by roles
+// inferred from names where there is none.
+func Reconcile(in Input) (*Result, []finding.Finding) {
+	m := &matching{in: in, groups: foldCheckpoint(in.Checkpoint), slots: newSlots()}
+	totals := in.Checkpoint.Totals()
+	if in.Model == nil {
+		m.inferAll()
+	} else {
+		m.slots.add(in.Model.Tensors(), "")
+		for _, section := range in.Model.Sections {
+			m.slots.add(in.Model.SectionTensors(section), section.Name)
+		}
+		for _, apply := range steps {
+			apply(m)
+		}
+	}
+	m.checkDTypes()
+	return m.result(totals.Elements, totals.Bytes), finding.Sort(m.findings)
+}
+
+func (m *matching) find(f finding.Finding) { m.findings = append(m.findings, f) }
+
+// claimIf moves the members for which ok holds out of the group into a claim.
+// It returns the claim's members, nil if there are none.
+func (m *matching) claimIf(g *group, status Status, role string, logicalEach int64, ok func(*member) bool) []member {
+	var taken []member
+	rest := g.members[:0]
+	for i := range g.members {
+		if ok(&g.members[i]) {
+			taken = append(taken, g.members[i])
+		} else {
+			rest = append(rest, g.members[i])
+		}
+	}
+	g.members = rest
+	if taken == nil {
+		return nil
+	}
+	m.claims = append(m.claims, claim{Claim: Claim{Status: status, Role: role, Template: g.template, DType: g.dtype,
+		Shape: g.shape, Logical: logicalEach * int64(len(taken)), members: taken}})
+	return taken
+}
+
+// load adds parameters that the architecture loads to the counts by definition.
+func (m *matching) load(s *slot, elements int64) {
+	m.unique += elements
+	m.active += share(elements, s.Active, s.Elements())
+	if m.embeds(s) {
+		return
+	}
+	m.nonEmbedding += elements
+}
+
+// share returns n·part/whole without leaving 64 bits on the way.
+func share(n, part, whole int64) int64 {
+	if part == whole || whole == 0 {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	if hi >= uint64(whole) {
+		return n
+	}
+	quotient, _ := bits.Div64(hi, lo, uint64(whole))
+	return int64(quotient)
+}
+
+// embeds reports whether a slot is left out of the count without embeddings.
+func (m *matching) embeds(s *slot) bool {
+	switch s.Role {
+	case estimator.TokenEmbedding, estimator.PositionEmbedding, estimator.TypeEmbedding:
+		return true
+	case estimator.Head:
+		return !m.headIsTied()
+	}
+	return false
+}
+
+func (m *matching) headIsTied() bool {
+	return slices.ContainsFunc(m.slots.all, func(s *slot) bool {
+		return s.Role == estimator.Head && !s.Bias && s.TiedTo != "" && s.section == ""
+	})
+}
+
+// addRow adds a row of the second stage.
+func (m *matching) addRow(code, reason, formula string, elements int64, tensors []string) {
+	m.rows = append(m.rows, Row{Stage: EstimateStage, Code: code, Reason: reason, Formula: formula,
+		Elements: elements, Tensors: finding.Names(tensors)})
+}
+
+// eachGroup calls use for the groups that still have members.
+func (m *matching) eachGroup(use func(*group)) {
+	for _, g := range m.groups {
+		if len(g.members) > 0 {
+			use(g)
+		}
+	}
+}
+
+// matchEqual claims what has the expected name and shape.
+func (m *matching) matchEqual() {
+	m.eachGroup(func(g *group) {
+		var last *slot
+		for {
+			// One pass a slot: the members of a group can belong to several, where
+			// the same name has another meaning in other layers.
+			var current *slot
+			m.claimIf(g, Expected, "", g.each(), func(one *member) bool {
+				s, at := m.slots.forMember(g.name, one)
+				if s == nil || s.section != "" || s.TiedTo != "" || s.Buffer || !s.sameShape(g.shape) {
+					return false
+				}
+				if current == nil && s != last {
+					current = s
+				}
+				return s == current && s.take(at)
+			})
+			if current == nil {
+				return
+			}
+			m.settle(current, g)
+			last = current
+		}
+	})
+}
+
+// settle gives the claim just made the role of its slot and counts it.
+func (m *matching) settle(s *slot, g *group) {
+	c := &m.claims[len(m.claims)-1]
+	c.Role, c.bias = roleName(s), s.Bias
+	m.load(s, g.each()*int64(len(c.members)))
+}
+
+// roleName is the role as results spell it: biases stand apart, as in the ledger.
+func roleName(s *slot) string {
+	switch {
+	case s.Buffer:
+		return "buffer"
+	case s.Bias && s.Role != estimator.Head && s.Role != estimator.Classifier && s.Role != estimator.Pooler:
+		return "bias"
+	}
+	return s.Role.String()
+}
+
+// namesOf returns the folded name of a group's members: h.{0..47}.attn.bias.
+func namesOf(g string, members []member) string {
+	n := places(g)
+	if n == 0 {
+		return g
+	}
+	sets := make([][]int64, min(n, mostNumbers))
+	for i := range members {
+		for p := range sets {
+			sets[p] = append(sets[p], int64(members[i].number[p]))
+		}
+	}
+	folded := make([]string, len(sets))
+	for p := range sets {
+		folded[p] = estimator.Only(sets[p]...).String()
+	}
+	return estimator.Fill(g, func(i int) string {
+		if i < len(folded) {
+			return folded[i]
+		}
+		return "*"
+	})
+}
+
+// product writes "48 × h.{0..47}.attn.bias [1,1,1024,1024]".
+func productText(g *group, members []member) string {
+	text := fmt.Sprintf("%s %s", namesOf(g.template, members), shapeText(g.shape))
+	if len(members) > 1 {
+		return fmt.Sprintf("%d × %s", len(members), text)
+	}
+	return text
+}
+
+func shapeText(shape []int64) string {
+	text := "["
+	for i, d := range shape {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprint(d)
+	}
+	return text + "]"
+}
+
+func names(members []member) []string {
+	list := make([]string, 0, min(len(members), finding.MostNames))
+	for i := range members {
+		if len(list) == cap(list) {
+			break
+		}
+		list = append(list, members[i].tensor.Name)
+	}
+	return list
+}

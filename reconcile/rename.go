@@ -1,0 +1,132 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+)
+
+// wrappers are prefixes that training wrappers leave on names. The reference
+// library does not strip them.
+var wrappers = []string{"module.", "_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "base_model.model.", "base_model."}
+
+// renamePrefix finds the one exchange of prefixes under which most stored names
+// are expected ones, and applies it to the whole checkpoint.
+func (m *matching) renamePrefix() {
+	weights := make(map[string]int64)
+	for _, g := range m.groups {
+		weights[g.name] += int64(len(g.members))
+	}
+	best, bestScore := exchange{}, m.score(weights, exchange{})
+	for _, e := range m.exchanges(weights) {
+		if score := m.score(weights, e); score > bestScore {
+			best, bestScore = e, score
+		}
+	}
+	if best == (exchange{}) {
+		return
+	}
+	for _, g := range m.groups {
+		g.name = best.apply(g.name)
+	}
+	m.find(m.prefixFinding(best))
+}
+
+// exchange is a prefix that stored names carry and the one that they should.
+type exchange struct{ stored, expected string }
+
+func (e exchange) apply(name string) string {
+	if rest, ok := strings.CutPrefix(name, e.stored); ok && (e.stored != "" || !strings.HasPrefix(name, e.expected)) {
+		return e.expected + rest
+	}
+	return name
+}
+
+// score counts the stored tensors whose names are expected under the exchange.
+func (m *matching) score(weights map[string]int64, e exchange) int64 {
+	var score int64
+	for name, n := range weights {
+		renamed := e.apply(name)
+		if e.stored == "" && e.expected != "" && m.slots.byTemplate[name] != nil {
+			renamed = name // a name that needs no prefix keeps its own: lm_head.weight
+		}
+		if m.slots.byTemplate[renamed] != nil || m.slots.byTemplate[modernName(renamed)] != nil {
+			score += n
+		}
+	}
+	return score
+}
+
+// exchanges lists the prefixes worth trying: wrappers stripped, the base prefix
+// added or dropped, and whatever turns a stored name into an expected one with
+// the same ending.
+func (m *matching) exchanges(weights map[string]int64) []exchange {
+	seen := make(map[exchange]bool)
+	var list []exchange
+	add := func(e exchange) {
+		if e.stored != e.expected && !seen[e] {
+			seen[e] = true
+			list = append(list, e)
+		}
+	}
+	for name := range weights {
+		for stored := name; ; {
+			head, rest, ok := strings.Cut(stored, ".")
+			if !ok || head == "*" {
+				break
+			}
+			stored = rest
+			prefix := strings.TrimSuffix(name, rest)
+			add(exchange{prefix, ""})
+			if m.in.Model.Prefix != "" {
+				add(exchange{prefix, m.in.Model.Prefix + "."})
+			}
+		}
+		if m.in.Model.Prefix != "" {
+			add(exchange{"", m.in.Model.Prefix + "."})
+		}
+		if len(list) > 200 {
+			break
+		}
+	}
+	return list
+}
+
+func (m *matching) prefixFinding(e exchange) finding.Finding {
+	for _, w := range wrappers {
+		if strings.Contains(e.stored, w) && !strings.Contains(e.expected, w) {
+			return finding.New("HFI409", fmt.Sprintf("names begin with %q, which a wrapper put there, instead of %q", e.stored, e.expected))
+		}
+	}
+	if e.stored == "" {
+		return finding.New("HFI407", fmt.Sprintf("names lack the prefix %q", e.expected))
+	}
+	return finding.New("HFI408", fmt.Sprintf("names begin with %q instead of %q", e.stored, e.expected))
+}
+
+// modernName exchanges the legacy endings of TensorFlow's layer norms.
+func modernName(name string) string {
+	if rest, ok := strings.CutSuffix(name, ".gamma"); ok {
+		return rest + ".weight"
+	}
+	if rest, ok := strings.CutSuffix(name, ".beta"); ok {
+		return rest + ".bias"
+	}
+	return name
+}
+
+// renameLegacy exchanges legacy endings where the modern name is expected.
+func (m *matching) renameLegacy() {
+	var renamed []string
+	for _, g := range m.groups {
+		modern := modernName(g.name)
+		if modern != g.name && m.slots.byTemplate[g.name] == nil && m.slots.byTemplate[modern] != nil {
+			g.name = modern
+			renamed = append(renamed, namesOf(g.template, g.members))
+		}
+	}
+	if renamed != nil {
+		m.find(finding.New("HFI410", "layer norms are named gamma and beta instead of weight and bias").About(renamed...))
+	}
+}
