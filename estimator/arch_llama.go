@@ -1,7 +1,9 @@
 package estimator
 
+import "slices"
+
 // Families in the mould of llama, each told as its differences.
-var llamaFamily = []Arch{
+var llamaFamily = slices.Concat(denseFamily, gemmaFamily, denseOddFamily, []Arch{
 	{"llama", "LlamaForCausalLM", func(c *Config) Model { return decoder(c, Decoder{Answer: "transformer"}) }},
 	{"mistral", "MistralForCausalLM", func(c *Config) Model { return decoder(c, Decoder{}) }},
 	{"qwen2", "Qwen2ForCausalLM", func(c *Config) Model {
@@ -10,4 +12,4 @@ var llamaFamily = []Arch{
 	{"qwen3", "Qwen3ForCausalLM", func(c *Config) Model {
 		return decoder(c, Decoder{QKNorm: PerHead, Answer: "transformer"})
 	}},
-}
+})
