@@ -1,4 +1,6 @@
 package estimator
 
+import "slices"
+
 // State-space, recurrent and hybrid families.
-var recurrentFamily = []Arch{}
+var recurrentFamily = slices.Concat(ssmFamily, zambaFamily)
