@@ -77,6 +77,8 @@ func foreign(body string) string {
 		return "file holds white space only"
 	case hasPrefix(body, "\xff\xfe", "\xfe\xff"):
 		return "file is UTF-16; save it as UTF-8"
+	case len(body) > 8 && body[8] == '{' && body[4:8] == "\x00\x00\x00\x00":
+		return "file is a safetensors file, not a JSON text"
 	case len(body) >= 2 && (body[0] == 0) != (body[1] == 0):
 		return "file looks like UTF-16 without a byte order mark; save it as UTF-8"
 	case bytes.HasPrefix(head, []byte("version https://git-lfs.github.com")):
@@ -89,8 +91,6 @@ func foreign(body string) string {
 		return "file is gzip-compressed; unpack it first"
 	case hasPrefix(body, "PK\x03\x04"):
 		return "file is a zip archive, not a JSON text"
-	case len(body) > 8 && body[8] == '{' && body[4:8] == "\x00\x00\x00\x00":
-		return "file is a safetensors file, not a JSON text"
 	}
 	return ""
 }
