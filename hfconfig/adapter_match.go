@@ -89,6 +89,9 @@ func (a *Adapter) Targets(module string) bool {
 	case a.TargetPattern != "":
 		return a.whole != nil && a.whole.fullMatches(module)
 	}
+	if _, whole := a.targets.under[module]; whole { // a full name counts in whatever layer
+		return true
+	}
 	return endsIn(module, a.targets.under) && a.inLayers(module)
 }
 

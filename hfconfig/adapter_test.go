@@ -148,7 +148,7 @@ func TestAdapterTargets(t *testing.T) {
 		{`"target_modules": ["q"], "exclude_modules": ["0.q"]`, "l.1.q", "l.0.q"},
 		{`"target_modules": ["q"], "exclude_modules": ".*\\.0\\.q"`, "l.1.q", "l.0.q"},
 		{`"target_modules": ["q"], "modules_to_save": ["head"]`, "l.q heads.q", "head.q a.head.q"},
-		{`"target_modules": ["q"], "layers_to_transform": [1]`, "m.layers.1.q m.layers.1.experts.0.q", "m.layers.0.q m.layers.11.q q layers.1.q"},
+		{`"target_modules": ["q"], "layers_to_transform": [1]`, "m.layers.1.q m.layers.1.experts.0.q q", "m.layers.0.q m.layers.11.q layers.1.q"},
 		{`"target_modules": ["q"], "layers_to_transform": 0`, "m.layers.0.q", "m.layers.1.q"},
 		{`"target_modules": ["q"], "layers_to_transform": []`, "m.layers.0.q m.layers.1.q", "k"},
 		{`"target_modules": ["q"], "layers_to_transform": [1], "layers_pattern": "h"`, "m.h.1.q h.1.q", "m.layers.1.q m.h.0.q"},
