@@ -1,10 +1,12 @@
 package estimator
 
+import "slices"
+
 // Families with routed experts, in several files.
-var routedFamily = []Arch{
+var routedFamily = slices.Concat([]Arch{
 	{"mixtral", "MixtralForCausalLM", mixtral},
 	{"deepseek_v3", "DeepseekV3ForCausalLM", deepseekV3},
-}
+}, moeFamily, moeLatentFamily, moePackedFamily)
 
 func mixtral(c *Config) Model {
 	return decoder(c, Decoder{FFN: c.routed(Routed{Name: "block_sparse_moe", Count: "num_local_experts",

@@ -143,6 +143,19 @@ func (b Block) On(rows Rows) Block {
 	return b
 }
 
+// Throughout sets how often all blocks in the block run that would run for every
+// token.
+func (b Block) Throughout(rows Rows) Block {
+	if b.Rows == PerToken {
+		b.Rows = rows
+	}
+	b.Sub = slices.Clone(b.Sub)
+	for i := range b.Sub {
+		b.Sub[i] = b.Sub[i].Throughout(rows)
+	}
+	return b
+}
+
 // As sets the block's role, and that of all blocks in it.
 func (b Block) As(role Role) Block {
 	b.Role = role
@@ -327,6 +340,31 @@ func StackedBias(name string, count, used, d Size) Block {
 	return b
 }
 
+// Neurons is count experts of a single neuron, one vector of d each, of which
+// used run for each token.
+func Neurons(name string, count, used, d Size) Block {
+	return Stacked(name, count, used, d, Const(1)).Shaped(count, d).under("weight")
+}
+
+func (b Block) under(param string) Block {
+	b.Params = slices.Clone(b.Params)
+	b.Params[0].Name = param
+	return b
+}
+
+// Biases is the biases of linears whose weights are stored elsewhere, where on.
+func Biases(on bool, d Size, names ...string) Block {
+	var group Block
+	for _, name := range names {
+		if on {
+			b := Raw(join(name, "bias"), NoRole, d)
+			b.Params[0].Bias = true
+			group.Sub = append(group.Sub, b)
+		}
+	}
+	return group
+}
+
 // withRole returns a copy of the blocks in which those without a role have one.
 func withRole(role Role, blocks []Block) []Block {
 	blocks = slices.Clone(blocks)
@@ -345,4 +383,12 @@ func GQA(A, K, H Size, window int64) Scores {
 	cached := K.Times(H).X(2)
 	return Scores{Heads: A, KVHeads: K, KeyDim: H, ValueDim: H,
 		Cached: cached, CachedLibrary: cached, Window: window}
+}
+
+// Valued gives the values' heads another width than the keys'.
+func (s Scores) Valued(v Size) Scores {
+	s.ValueDim = v
+	s.Cached = s.KVHeads.Times(s.KeyDim.Plus(v))
+	s.CachedLibrary = s.Cached
+	return s
 }

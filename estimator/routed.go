@@ -114,9 +114,18 @@ func (c *Config) packedInOut(up, down string) func(count, used, f Size) []Block 
 // mlp_layer_types says otherwise.
 func (c *Config) sparseFrom(k int64) func(i int) bool {
 	return func(i int) bool {
-		if types := c.Strings("mlp_layer_types"); i < len(types) {
+		if types := c.Strings("mlp_layer_types"); c.Declares("mlp_layer_types") && i < len(types) {
 			return types[i] != "dense"
 		}
 		return int64(i) >= k
 	}
+}
+
+// cycle repeats a period up to n layers.
+func cycle(period []string, n int64) []string {
+	kinds := make([]string, 0, max(0, min(n, mostLayers)))
+	for i := range cap(kinds) {
+		kinds = append(kinds, period[i%len(period)])
+	}
+	return kinds
 }
