@@ -50,7 +50,7 @@ func Sniff(start []byte) string {
 	}
 	switch {
 	case len(start) >= 16 && len(bytes.Trim(start, "\x00")) == 0:
-		return "the file begins with zeros: an unfinished download; " + download
+		return "the file begins with zeros, so that its header has length 0: an unfinished download; " + download
 	case len(trimmed) > 1 && (trimmed[0] == '{' || trimmed[0] == '[') && isText(start):
 		return "the file is JSON text, not weights: most likely a server's error message or an index; " + download
 	case len(start) >= 8 && isText(start):
