@@ -28,6 +28,7 @@ type Decoder struct {
 	UpDown    [2]string
 	Activated []Block // the feed-forward block's own before its last projection
 
+	Rows  Size                            // of the token embedding, else the vocabulary
 	Norm  func(name string, d Size) Block // else RMSNorm
 	Norms Norms                           // else before attention and before feed-forward
 	Final string                          // the last norm, else norm
@@ -74,11 +75,11 @@ func decoder(c *Config, d Decoder) Model {
 	if d.FFN == nil {
 		d.FFN = func(int) Block { return c.feedForward(d, c.F) }
 	}
-	if d.Norms == (Norms{}) {
-		d.Norms = preNorms
-	}
 	if d.Layer == nil {
 		d.Layer = func(_ int, attention, feedForward Block) []Block { return c.between(d, attention, feedForward) }
+	}
+	if d.Rows.IsZero() {
+		d.Rows = c.V
 	}
 	prefix := c.under(or(d.Prefix, "model"))
 	if c.Task == QuestionAnswering && d.Answer != "" {
@@ -87,7 +88,7 @@ func decoder(c *Config, d Decoder) Model {
 	return Model{
 		Prefix: prefix, N: c.N, D: c.D, V: c.V,
 		Body: []Block{
-			Token("embed_tokens", c.V, c.D),
+			Token("embed_tokens", d.Rows, c.D),
 			Stack("layers", c.N, func(i int) []Block { return d.Layer(i, d.Attn(i), d.FFN(i)) }),
 			d.norm(or(d.Final, "norm"), c.D),
 		},
@@ -121,18 +122,22 @@ func (c *Config) windowOf(d Decoder, i int) int64 {
 
 // between arranges a layer's norms around attention and feed-forward.
 func (c *Config) between(d Decoder, attention, feedForward Block) []Block {
+	norms := d.Norms
+	if norms == (Norms{}) {
+		norms = preNorms
+	}
 	var layer []Block
 	add := func(name string) {
 		if name != "" {
 			layer = append(layer, d.norm(name, c.D))
 		}
 	}
-	add(d.Norms[0])
+	add(norms[0])
 	layer = append(layer, attention)
-	add(d.Norms[1])
-	add(d.Norms[2])
+	add(norms[1])
+	add(norms[2])
 	layer = append(layer, feedForward)
-	add(d.Norms[3])
+	add(norms[3])
 	return layer
 }
 

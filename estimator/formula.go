@@ -375,6 +375,7 @@ func perLayer(stack Block) []layerGroup {
 // outside one.
 func collectStacks(b Block, stack, other func(Block)) {
 	switch {
+	case b.Shared:
 	case b.Kind == StackKind:
 		stack(b)
 	case holdsStack(b):
