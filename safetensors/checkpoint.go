@@ -63,10 +63,13 @@ func (c *Checkpoint) All() iter.Seq2[*File, *Tensor] {
 	}
 }
 
-// AllFaults lists what is wrong: faults of the set first, then file by file,
+// AllFaults lists what is wrong: faults of the set and its index first, then file by file,
 // each with its file named. An unreadable file is among them.
 func (c *Checkpoint) AllFaults() []*Error {
 	faults := append([]*Error(nil), c.Faults...)
+	if c.Index != nil {
+		faults = append(faults, c.Index.Faults...)
+	}
 	for _, file := range c.Files {
 		if err, ok := file.Err.(*Error); ok {
 			faults = append(faults, err.withFile(file.Path))

@@ -111,7 +111,7 @@ func (p *parser) members(i int) (int, *Error) {
 		var valueRead bool
 		var err *Error
 		if i, valueRead = p.regularMembers(i); !valueRead {
-			if i, err = p.member(i); err != nil {
+			if i, err = p.member(p.space(i)); err != nil {
 				return i, err
 			}
 		}

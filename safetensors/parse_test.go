@@ -23,6 +23,7 @@ var headerCases = []struct {
 	{"empty object", `{}`, 0, "accepts"},
 	{"empty text", ``, 0, "header_not_json"},
 	{"white space", " \t\r\n{ \"a\" : { \"dtype\" : \"F32\" , \"shape\" : [ 1 ] , \"data_offsets\" : [ 0 , 4 ] } } ", 4, "accepts"},
+	{"space after the comma", `{"a":` + f32 + `, "b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8, "accepts"},
 	{"escaped field", `{"a":{"\u0064type":"F32","shape":[1],"data_offsets":[0,4]}}`, 4, "accepts"},
 	{"escaped metadata key", `{"\u005f_metadata__":{"a":"b"}}`, 0, "accepts"},
 	{"surrogate pair", `{"\ud83d\ude00":` + f32 + `}`, 4, "accepts"},
