@@ -3,6 +3,7 @@ package locate
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/hf-inspect/hf-inspect/hub"
@@ -34,12 +35,19 @@ func (o *opener) client() (*hub.Client, error) {
 	return hub.NewClient(opts)
 }
 
-// verbose writes one line for each request and pause.
+// verbose writes one line for each request and pause; they come from several
+// goroutines.
 func verbose(opts *hub.Options, w io.Writer) {
-	opts.OnRequest = func(r hub.Request) { fmt.Fprintln(w, r) }
+	var mu sync.Mutex
+	line := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(w, text)
+	}
+	opts.OnRequest = func(r hub.Request) { line(r.String()) }
 	onWait := opts.OnWait
 	opts.OnWait = func(p hub.Wait) {
-		fmt.Fprintf(w, "waiting %s: %s\n", p.For.Round(10*time.Millisecond), p.Reason)
+		line(fmt.Sprintf("waiting %s: %s", p.For.Round(10*time.Millisecond), p.Reason))
 		if onWait != nil {
 			onWait(p)
 		}

@@ -38,7 +38,7 @@ func (o *opener) fallback(ctx context.Context, cause error) (source.Source, erro
 	if cause != nil {
 		why = cause.Error()
 	}
-	cached, cacheErr := source.OpenCache(o.ref.Repo, o.ref.Revision, o.env)
+	cached, cacheErr := o.cached()
 	if cacheErr == nil {
 		if src, err := o.part(ctx, cached, nil); err == nil {
 			o.note(FromCache, "%s: read from the cache at commit %s", why, short(cached.Info().Revision))
@@ -58,6 +58,23 @@ func (o *opener) fallback(ctx context.Context, cause error) (source.Source, erro
 		return nil, cacheErr
 	}
 	return nil, &NowhereError{Model: o.model, Cause: cause, Tried: []string{why, cacheErr.Error(), o.noRecording()}}
+}
+
+// cached opens the snapshot in the cache. A legacy name is also looked for
+// under the full name that a recording of it has.
+func (o *opener) cached() (source.Source, error) {
+	src, err := source.OpenCache(o.ref.Repo, o.ref.Revision, o.env)
+	if err == nil || o.opts.Recordings == nil || strings.Contains(o.ref.Repo, "/") {
+		return src, err
+	}
+	if rec, ok := o.opts.Recordings.Find(o.ref.Repo); ok {
+		if full := rec.Info().Location; strings.HasSuffix(full, "/"+o.ref.Repo) {
+			if src, ferr := source.OpenCache(full, o.ref.Revision, o.env); ferr == nil {
+				return src, nil
+			}
+		}
+	}
+	return nil, err
 }
 
 // recording finds a recording of the revision asked for. A recording is of
@@ -88,7 +105,7 @@ func (o *opener) noRecording() string {
 
 // hint adds to an answer of the Hub what could be read instead.
 func (o *opener) hint(err error) error {
-	if cached, cerr := source.OpenCache(o.ref.Repo, o.ref.Revision, o.env); cerr == nil {
+	if cached, cerr := o.cached(); cerr == nil {
 		return fmt.Errorf("%w; the cache holds commit %s of it, which offline reading gives", err, short(cached.Info().Revision))
 	}
 	if rec, ok := o.recording(); ok {

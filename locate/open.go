@@ -87,6 +87,7 @@ func (o *opener) online(ctx context.Context) (source.Source, error) {
 
 func (o *opener) noteRenamed(meta hub.Metadata) {
 	if meta.ID != o.ref.Repo {
+		// The report names it by that; the next run may as well.
 		o.note(Renamed, "%s is %s on the Hub", o.ref.Repo, meta.ID)
 	}
 }

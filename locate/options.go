@@ -52,11 +52,10 @@ type Topic string
 
 // The topics.
 const (
-	Renamed     Topic = "renamed"   // the Hub knows the model by another name
-	Local       Topic = "local"     // a local path hides a repository of the same name
-	FromCache   Topic = "cache"     // the Hub was not asked or could not be; the cache answers
-	FromRecord  Topic = "recording" // as above; a recording answers
-	TokenBlamed Topic = "token"     // something about the token
+	Renamed    Topic = "renamed"   // the Hub knows the model by another name
+	Local      Topic = "local"     // a local path hides a repository of the same name
+	FromCache  Topic = "cache"     // the Hub was not asked or could not be; the cache answers
+	FromRecord Topic = "recording" // as above; a recording answers
 )
 
 // Notice is something the user should know about where a model came from,
