@@ -15,10 +15,10 @@ var ssmFamily = []Arch{
 }
 
 // mambaStack is the mould of models whose layers are a norm and a mixer.
-func (c *Config) mambaStack(layer func(i int) []Block, heads Heads) Model {
+func (c *Config) mambaStack(list, last string, layer func(i int) []Block, heads Heads) Model {
 	prefix := c.under("backbone")
 	return Model{Prefix: prefix, N: c.N, D: c.D, V: c.V,
-		Body: []Block{Token("embeddings", c.V, c.D), Stack("layers", c.N, layer), RMSNorm("norm_f", c.D)},
+		Body: []Block{Token("embeddings", c.V, c.D), Stack(list, c.N, layer), RMSNorm(last, c.D)},
 		Head: c.head(join(prefix, "embeddings.weight"), c.D, heads)}
 }
 
@@ -30,7 +30,7 @@ func (c *Config) lowRank(field string) Size {
 func mamba(c *Config) Model {
 	m := Mamba{Inner: c.SizeOr("I", "intermediate_size", c.D.Times(c.Size("X", "expand"))), State: c.Size("S", "state_size"),
 		Rank: c.lowRank("time_step_rank"), Kernel: c.Size("W", "conv_kernel"), Bias: c.Bool("use_bias"), ConvBias: c.Bool("use_conv_bias")}
-	return c.mambaStack(func(int) []Block { return []Block{RMSNorm("norm", c.D), m.block("mixer", c.D)} }, Heads{})
+	return c.mambaStack("layers", "norm_f", func(int) []Block { return []Block{RMSNorm("norm", c.D), m.block("mixer", c.D)} }, Heads{})
 }
 
 func mamba2(c *Config) Model {
@@ -38,7 +38,7 @@ func mamba2(c *Config) Model {
 	m := SSD{Inner: c.D.Times(c.Size("X", "expand")), Heads: c.Size("A", "num_heads"), Groups: c.Size("G", "n_groups"),
 		State: c.Size("S", "state_size"), Kernel: c.Size("W", "conv_kernel"), Chunk: c.Int("chunk_size"),
 		Bias: bias, OutBias: bias, ConvBias: c.Bool("use_conv_bias")}
-	return c.mambaStack(func(int) []Block { return []Block{RMSNorm("norm", c.D), m.block("mixer", c.D)} }, Heads{})
+	return c.mambaStack("layers", "norm_f", func(int) []Block { return []Block{RMSNorm("norm", c.D), m.block("mixer", c.D)} }, Heads{})
 }
 
 // mambaBy reads a selective state-space mixer from the fields that hybrids use.
@@ -145,7 +145,7 @@ func nemotronH(c *Config) Model {
 	module := map[string]Block{linearAttention: mixer.block("mixer", c.D), "moe": c.latentExperts(),
 		fullAttention: c.selfAttention(Decoder{QKVBias: Off, OutBias: Off, Norm: RMSNorm}, 0).Called("mixer"),
 		"mlp":         c.mlp("mixer", c.F, true, c.Bool("mlp_bias"))}
-	return c.mambaStack(func(i int) []Block { return []Block{RMSNorm("norm", c.D), module[layers[i]]} }, Heads{NeverTied: true})
+	return c.mambaStack("layers", "norm_f", func(i int) []Block { return []Block{RMSNorm("norm", c.D), module[layers[i]]} }, Heads{NeverTied: true})
 }
 
 // latentExperts is routed experts of two matrices that may work between two
@@ -154,7 +154,7 @@ func (c *Config) latentExperts() Block {
 	count, bias, latent := c.Size("E", "n_routed_experts"), c.Bool("mlp_bias"), c.SizeOr("L", "moe_latent_size", c.D)
 	F := c.Size("Fe", "moe_intermediate_size")
 	experts := Experts("experts", count, c.Size("T", "num_experts_per_tok"), Linear("up_proj", latent, F), Linear("down_proj", F, latent))
-	router := []Block{Linear("gate", c.D, count).As(Router), Buffer("gate.e_score_correction_bias", count).As(Router).Typed("F32")}
+	router := []Block{Linear("gate", c.D, count).As(Router), Buffer("gate.e_score_correction_bias", count).As(Router)}
 	shared := c.mlp("shared_experts", c.Size("Fs", "moe_shared_expert_intermediate_size"), true, bias).As(SharedExperts)
 	if _, ok := c.Nullable("moe_latent_size"); !ok {
 		return MLPBlock("mixer", append(router, experts, shared)...)

@@ -32,6 +32,7 @@ type Model struct {
 type Section struct {
 	Name   string // such as multi_token_prediction
 	Blocks []Block
+	Beside bool // beside the body: names do not carry its prefix
 }
 
 // ErrNotDescribed is the error for a model type without a description.

@@ -116,6 +116,52 @@ func (m GatedDelta) rule(p Pass) *big.Int {
 	return sum.Mul(sum, product(2, p.Batch, m.ValueHeads.Int(), chunks(p.Seq, chunk)))
 }
 
+// MatrixMemory is the mLSTM cell (arXiv:2405.04517, section 2.3): keys write
+// values into a matrix that queries read, under exponential gates.
+type MatrixMemory struct {
+	Heads, Keys, Values Size // Keys and Values of all heads together
+	Chunk               int64
+}
+
+func (m MatrixMemory) block(name string, D Size, fused, bias bool) Block {
+	in := []Block{Linear("q", D, m.Keys).Bias(bias), Linear("k", D, m.Keys).Bias(bias), Linear("v", D, m.Values).Bias(bias),
+		Linear("ogate_preact", D, m.Values).Bias(bias), Linear("igate_preact", D, m.Heads).Bias(true), Linear("fgate_preact", D, m.Heads).Bias(true)}
+	if fused {
+		in = []Block{Linear("qkv_opreact", D, m.Keys.Plus(m.Values).X(2)).Bias(bias), Linear("ifgate_preact", D, m.Heads.X(2)).Bias(true)}
+	}
+	b := Module(name, StateSpace, append(in, RMSNorm("multihead_norm", m.Values).Bias(bias), Linear("out_proj", m.Values, D).Bias(bias))...)
+	heads := max(1, m.Heads.Int())
+	memory := Named("memory", m.Keys.Int()/heads*m.Values.Int())
+	b.States = []State{{Name: "memory", Elements: memory}, {Name: "normaliser", Elements: m.Keys}, {Name: "maximum", Elements: m.Heads}}
+	b.Extra = &Extra{Name: "memory", Sizes: []Size{m.Heads, m.Keys, m.Values, Const(m.Chunk)}, FLOPs: m.work}
+	return b
+}
+
+// work is whole chunks in parallel, what is left over token by token.
+func (m MatrixMemory) work(p Pass) *big.Int {
+	heads := max(1, m.Heads.Int())
+	K, V, Q := m.Keys.Int()/heads, m.Values.Int()/heads, max(1, m.Chunk)
+	whole, single := p.Seq/Q, p.Seq%Q
+	if p.Seq == 1 {
+		whole, single = 0, 1
+	}
+	sum := product(whole, Q, Q, K+V)
+	sum.Add(sum, product(whole, Q, K, 2*V+1))
+	sum.Add(sum, product(single, K, 2*V+1))
+	return sum.Mul(sum, product(2, p.Batch, heads))
+}
+
+// convOver is a convolution over time that runs over other positions than
+// DepthConv does.
+func convOver(name string, channels, kernel Size, bias bool, positions func(Pass) int64) Block {
+	b := DepthConv(name, channels, kernel, bias)
+	b.Kind = RawKind
+	b.Extra = &Extra{Name: "convolution", Sizes: []Size{channels, kernel}, FLOPs: func(p Pass) *big.Int {
+		return product(2, p.Batch, channels.Int(), kernel.Int(), positions(p))
+	}}
+	return b
+}
+
 // shortConv is the gated convolution of LFM2 (arXiv:2511.23404, section 2.1): a
 // product of two gates and a short filter over time.
 func shortConv(name string, D, kernel Size, bias bool) Block {

@@ -12,6 +12,7 @@ type Tensor struct {
 	Template string    // full name with "*" where a number stands
 	Index    []Indices // the numbers at each "*", outermost first
 	Shape    []int64
+	Sizes    []Size // the shape in symbols
 	Role     Role
 	Bias     bool   // bias of a linear
 	Buffer   bool   // stored, no parameter
@@ -37,6 +38,15 @@ func (t *Tensor) Each() int64 {
 // Folded returns the name with its numbers as sets: h.{0..47}.ln_1.weight.
 func (t *Tensor) Folded() string {
 	return Fill(t.Template, func(i int) string { return t.Index[i].String() })
+}
+
+// Symbolic returns the shape in symbols: [A·H, D].
+func (t *Tensor) Symbolic() string {
+	parts := make([]string, len(t.Sizes))
+	for i, s := range t.Sizes {
+		parts[i] = s.String()
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // Names calls yield with each name that the entry stands for.
@@ -86,6 +96,9 @@ func (m *Model) Tensors() []Tensor { return tensorsOf(m.parts()) }
 
 // SectionTensors returns the tensors of one of the model's optional sections.
 func (m *Model) SectionTensors(s Section) []Tensor {
+	if s.Beside {
+		return tensorsOf(s.Blocks)
+	}
 	return tensorsOf([]Block{{Name: m.Prefix, Sub: s.Blocks}})
 }
 
@@ -111,7 +124,7 @@ func tensorsOf(blocks []Block) []Tensor {
 }
 
 func (l *leaf) tensor(p Param) Tensor {
-	t := Tensor{Template: l.template(p), Index: slices.Clone(l.index), Shape: make([]int64, len(p.Shape)),
+	t := Tensor{Template: l.template(p), Index: slices.Clone(l.index), Shape: make([]int64, len(p.Shape)), Sizes: p.Shape,
 		Role: l.block.Role, Bias: p.Bias && l.block.Kind != NormKind, Buffer: p.Buffer, TiedTo: p.TiedTo,
 		DType: p.DType, Tower: l.tower, Copies: 1}
 	for i, d := range p.Shape {
