@@ -107,7 +107,7 @@ func ParseAdapter(data []byte) (*Adapter, []Notice, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := readAdapter(newConfig(object, "", "", new([]error)))
+	a := readAdapter(newConfig(object, "", "", newFaults()))
 	return a, notices, errors.Join(a.Fields.Faults()...)
 }
 

@@ -18,7 +18,7 @@ type Config struct {
 	fields map[string]gjson.Result // members of object; of duplicates the last
 	class  *Class
 	path   string // where in the file, "" or "text_config."
-	faults *[]error
+	faults *faults
 }
 
 // New returns the view of a JSON object that Normalise has passed. The model
@@ -28,10 +28,10 @@ func New(clean []byte, fallbackType string) (*Config, error) {
 	if !object.IsObject() {
 		return nil, fmt.Errorf("config is %s, want an object", describe(object))
 	}
-	return newConfig(object, "", fallbackType, new([]error)), nil
+	return newConfig(object, "", fallbackType, newFaults()), nil
 }
 
-func newConfig(object gjson.Result, path, fallbackType string, faults *[]error) *Config {
+func newConfig(object gjson.Result, path, fallbackType string, faults *faults) *Config {
 	c := &Config{object: object, path: path, faults: faults, fields: make(map[string]gjson.Result)}
 	object.ForEach(func(key, value gjson.Result) bool {
 		c.fields[key.String()] = unwrapFloat(value)
@@ -132,6 +132,7 @@ func (c *Config) stored(field string) (value gjson.Result, name string, ok bool)
 
 // value finds the file's value, else the class's default.
 func (c *Config) value(field string) (v gjson.Result, name string) {
+	c.faults.reads(c.path + field)
 	if v, name, ok := c.stored(field); ok {
 		return v, name
 	}

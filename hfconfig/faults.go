@@ -3,15 +3,26 @@ package hfconfig
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
+
+// faults are what a config and the configs nested in it have met, each once.
+type faults struct {
+	list []error
+	seen map[string]bool
+	read map[string]bool // paths of the fields asked for
+}
+
+func newFaults() *faults { return &faults{seen: make(map[string]bool)} }
 
 // Err returns the faults met by the accessors so far that left a field without
 // a value, joined; nil if none.
 func (c *Config) Err() error {
 	var fatal []error
-	for _, fault := range *c.faults {
+	for _, fault := range c.faults.list {
 		if field, ok := errors.AsType[*FieldError](fault); !ok || !field.Usable {
 			fatal = append(fatal, fault)
 		}
@@ -20,19 +31,17 @@ func (c *Config) Err() error {
 }
 
 // Faults returns the faults one by one, in the order in which they were met.
-func (c *Config) Faults() []error { return *c.faults }
+func (c *Config) Faults() []error { return c.faults.list }
 
 func (c *Config) fault(field, format string, args ...any) {
 	c.record(&FieldError{Field: c.path + field, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (c *Config) record(err *FieldError) {
-	for _, known := range *c.faults {
-		if known.Error() == err.Error() {
-			return
-		}
+	if text := err.Error(); !c.faults.seen[text] {
+		c.faults.seen[text] = true
+		c.faults.list = append(c.faults.list, err)
 	}
-	*c.faults = append(*c.faults, err)
 }
 
 // Fault records that the field's value cannot be used, for a reason that only
@@ -74,3 +83,15 @@ func shorten(s string) string {
 	}
 	return s
 }
+
+// reads notes that a field was asked for.
+func (f *faults) reads(field string) {
+	if f.read == nil {
+		f.read = make(map[string]bool)
+	}
+	f.read[field] = true
+}
+
+// Read returns the paths of the fields that were asked for so far, sorted: those
+// on which what was made of the config can depend.
+func (c *Config) Read() []string { return slices.Sorted(maps.Keys(c.faults.read)) }

@@ -11,12 +11,16 @@ type moduleSet struct {
 	rest  []matcher
 	place []int // of rest
 	count int
+
+	dropped int // matchers beyond mostExpressions
 }
 
 func (s *moduleSet) add(m matcher) {
 	place := s.count
 	s.count++
 	switch {
+	case len(s.rest) == mostExpressions && (m.re != nil || m.rule == matchInside):
+		s.dropped++
 	case m.re != nil, m.rule == matchRegexp, m.rule == matchInside, m.text == "":
 		s.rest = append(s.rest, m)
 		s.place = append(s.place, place)

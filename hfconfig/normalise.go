@@ -30,7 +30,7 @@ func Parse(data []byte) (*Config, []Notice, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return newConfig(object, "", "", new([]error)), notices, nil
+	return newConfig(object, "", "", newFaults()), notices, nil
 }
 
 // normalise checks that data is one JSON object that gjson, which checks

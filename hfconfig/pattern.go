@@ -8,8 +8,12 @@ import (
 )
 
 // mostPattern bounds the length of a regular expression that we compile. Real
-// ones that list every module of a large model stay below.
-const mostPattern = 256 << 10
+// ones that list every module of a model stay below.
+const mostPattern = 64 << 10
+
+// mostExpressions bounds how many entries of one list are compiled: every
+// module is held against each. Real lists have up to some hundreds.
+const mostExpressions = 1000
 
 // pattern is a regular expression as Python matches it. Go's expressions have
 // no look-ahead, which configs use in one place only: at the very start, to

@@ -146,7 +146,7 @@ func lastMembers(object gjson.Result) map[string]gjson.Result {
 }
 
 func readQuantization(object gjson.Result, path string) (*Quantization, error) {
-	f := newConfig(object, path+".", "", new([]error))
+	f := newConfig(object, path+".", "", newFaults())
 	q := &Quantization{Path: path, Fields: f}
 	if inner := f.fields["quantization"]; inner.IsObject() && f.fields["quant_method"].Type == gjson.Null {
 		// hf_quant_config.json keeps the producer beside the quantization
@@ -166,6 +166,10 @@ func readQuantization(object gjson.Result, path string) (*Quantization, error) {
 	q.readGroups(f)
 	q.readSkips(f)
 	q.readOverrides(f)
+	if dropped := q.skips.dropped + q.overridden.dropped; dropped > 0 {
+		f.record(&FieldError{Field: path, Usable: true,
+			Reason: fmt.Sprintf("%d expressions beyond the first %d are left out", dropped, mostExpressions)})
+	}
 	return q, errors.Join(f.Faults()...)
 }
 

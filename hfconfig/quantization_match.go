@@ -76,7 +76,7 @@ func (m matcher) converts(name string) bool {
 	if strings.HasSuffix(name, m.text) { // an empty entry is a suffix of every name
 		return true
 	}
-	if m.re == nil {
+	if m.re == nil || !m.re.matches(name) {
 		return false
 	}
 	for end := 1; end <= len(name); end++ {
