@@ -35,8 +35,21 @@ type Result struct {
 	Known                        bool
 	Unique, NonEmbedding, Active int64
 
-	Claims []Claim
+	Claims  []Claim
+	Missing []MissingTensor // at most some thousand
 }
+
+// MissingTensor is an expected tensor that the files do not hold.
+type MissingTensor struct {
+	Name     string
+	Shape    []int64
+	Elements int64
+	Role     string
+}
+
+// mostMissing bounds the list of missing tensors: the config's numbers are not
+// to be trusted.
+const mostMissing = 1 << 14
 
 // Stage is one of the three stretches of the ledger.
 type Stage string

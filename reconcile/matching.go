@@ -23,6 +23,7 @@ type matching struct {
 	unique, nonEmbedding, active int64
 	unexplained                  int64
 	unexplainedNames             []string
+	missing                      []MissingTensor
 }
 
 // claim is a Claim with what the ledger needs of it.
@@ -178,19 +179,20 @@ func (m *matching) matchEqual() {
 // settle gives the claim just made the role of its slot and counts it.
 func (m *matching) settle(s *slot, g *group) {
 	c := &m.claims[len(m.claims)-1]
-	c.Role, c.bias = roleName(s), s.Bias
+	c.Role, c.bias = RoleName(s.Tensor), s.Bias
 	m.load(s, g.each()*int64(len(c.members)))
 }
 
-// roleName is the role as results spell it: biases stand apart, as in the ledger.
-func roleName(s *slot) string {
+// RoleName is a role as results spell it: buffers and the biases of linears stand
+// apart, as in the ledger.
+func RoleName(t *estimator.Tensor) string {
 	switch {
-	case s.Buffer:
+	case t.Buffer:
 		return "buffer"
-	case s.Bias && s.Role != estimator.Head && s.Role != estimator.Classifier && s.Role != estimator.Pooler:
+	case t.Bias && t.Role != estimator.Head && t.Role != estimator.Classifier && t.Role != estimator.Pooler:
 		return "bias"
 	}
-	return s.Role.String()
+	return t.Role.String()
 }
 
 // namesOf returns the folded name of a group's members: h.{0..47}.attn.bias.

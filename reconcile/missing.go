@@ -10,12 +10,25 @@ import (
 // explainMissing names the cause of expected tensors that were not found, where
 // the file itself shows one.
 func (m *matching) explainMissing() {
+	m.listMissing()
 	if !m.in.Checkpoint.Complete {
 		m.missingShards()
 		return
 	}
 	m.missingLayers()
 	m.missingHead()
+}
+
+// listMissing keeps the names of what was not found, whatever the cause.
+func (m *matching) listMissing() {
+	for _, s := range m.slots.all {
+		if s.section != "" || s.TiedTo != "" || s.missing() == 0 {
+			continue
+		}
+		for _, name := range s.missingNames(mostMissing - len(m.missing)) {
+			m.missing = append(m.missing, MissingTensor{name, s.Shape, s.Each(), RoleName(s.Tensor)})
+		}
+	}
 }
 
 // missingShards puts what was not found to the account of the shards that could

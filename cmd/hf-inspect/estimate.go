@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/report"
+)
+
+func newEstimate(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "estimate CONFIG|FOLDER|MODEL",
+		Short: "Count what a config alone promises, and how it differs from the textbook formula",
+		Args:  exactlyOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			e, err := s.estimate(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			if err := s.printEstimate(cmd, e); err != nil {
+				return err
+			}
+			if finding.Worst(e.Findings) == finding.Error {
+				return errFindings
+			}
+			return nil
+		},
+	}
+}
+
+func exactlyOne(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{errors.New("exactly one MODEL is wanted")}
+	}
+	return nil
+}
+
+func (s *settings) estimate(cmd *cobra.Command, model string) (*inspect.Estimate, error) {
+	opts := inspect.Options{Class: s.class}
+	if data, ok, err := configFile(model); ok {
+		if err != nil {
+			return nil, err
+		}
+		return inspect.EstimateJSON(model, data, opts)
+	}
+	src, err := s.open(cmd.Context(), model, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	return inspect.EstimateConfig(cmd.Context(), src, opts)
+}
+
+// configFile reads a file that is named as a config: any JSON file by its path.
+func configFile(path string) (data []byte, ok bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || filepath.Ext(path) != ".json" {
+		return nil, false, nil
+	}
+	if info.Size() > hfconfig.MaxSize {
+		return nil, true, fmt.Errorf("%s: larger than %d bytes, no config", path, hfconfig.MaxSize)
+	}
+	data, err = os.ReadFile(path)
+	return data, true, err
+}
+
+func (s *settings) printEstimate(cmd *cobra.Command, e *inspect.Estimate) error {
+	out := cmd.OutOrStdout()
+	switch s.format {
+	case "json":
+		return report.JSON(out, e, true)
+	case "jsonl":
+		return report.JSON(out, e, false)
+	case "markdown":
+		return report.EstimateMarkdown(out, e)
+	case "csv":
+		return report.EstimateCSV(out, e)
+	}
+	report.EstimateText(out, e, s.style(out))
+	return nil
+}

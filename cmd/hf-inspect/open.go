@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/hf-inspect/hf-inspect/fixtures"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/locate"
+	"github.com/hf-inspect/hf-inspect/report"
+	"github.com/hf-inspect/hf-inspect/source"
+)
+
+// recordings lets locate find the embedded recordings and those in files.
+type recordings struct{}
+
+func (recordings) Find(name string) (source.Source, bool) { return fixtures.Find(name) }
+
+func (recordings) Open(path string) (source.Source, bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	first := make([]byte, 512)
+	n, err := io.ReadFull(f, first)
+	if err != nil && n == 0 || !fixtures.Is(first[:n]) {
+		return nil, false, nil
+	}
+	src, err := fixtures.Open(path)
+	return src, true, err
+}
+
+// open finds a model and says on stderr what is worth knowing of where it was
+// found.
+func (s *settings) open(ctx context.Context, model string, stderr io.Writer) (source.Source, error) {
+	src, notices, err := locate.Open(ctx, model, s.locate(stderr))
+	if !s.quiet {
+		for _, n := range notices {
+			fmt.Fprintln(stderr, "hf-inspect: "+report.Safe(n.Message))
+		}
+	}
+	return src, err
+}
+
+// inspectModel opens and inspects one model.
+func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Writer) (*inspect.Inspection, error) {
+	src, err := s.open(ctx, model, stderr)
+	if err != nil {
+		return nil, err
+	}
+	progress, finish := s.progressBar(stderr)
+	defer finish()
+	return inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel, Progress: progress})
+}
+
+// progressBar counts shards on stderr: where it is a terminal, the output is
+// not told to be quiet, and there is more than one shard.
+func (s *settings) progressBar(stderr io.Writer) (progress func(done, total int), finish func()) {
+	f, ok := stderr.(*os.File)
+	terminal := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("CI") == "" && os.Getenv("HF_HUB_DISABLE_PROGRESS_BARS") == ""
+	if s.quiet || s.progress == "never" || s.progress == "auto" && !terminal {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	progress = func(done, total int) {
+		if total < 2 {
+			return
+		}
+		if bar == nil {
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("headers"),
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set(done)
+	}
+	return progress, func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
+	}
+}

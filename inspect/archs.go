@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+// Architecture is one described model type.
+type Architecture struct {
+	ModelType string `json:"model_type"`
+	Class     string `json:"class"`
+}
+
+// Architectures lists the described model types, sorted.
+func Architectures() []Architecture {
+	var list []Architecture
+	for _, a := range estimator.Architectures() {
+		list = append(list, Architecture{a.Type, a.Class})
+	}
+	return list
+}
+
+// Description is one architecture under its class's default config, for reading.
+type Description struct {
+	SchemaVersion string             `json:"schema_version"`
+	ModelType     string             `json:"model_type"`
+	Architecture  string             `json:"architecture"`
+	Parameters    int64              `json:"unique_parameters"`
+	Formula       string             `json:"formula"`
+	Symbols       []estimator.Symbol `json:"symbols"`
+	Tensors       []DescribedTensor  `json:"tensors"`
+	Options       []string           `json:"options"` // config fields that were read
+}
+
+// DescribedTensor is a folded tensor with its shape in symbols and numbers.
+type DescribedTensor struct {
+	Name     string  `json:"name"`
+	Symbolic string  `json:"symbolic_shape"`
+	Shape    []int64 `json:"shape"`
+	Role     string  `json:"role"`
+	TiedTo   string  `json:"tied_to,omitempty"`
+}
+
+// DescribeType prints a description with the sizes of the class's defaults.
+func DescribeType(modelType, class string) (*Description, error) {
+	config, err := hfconfig.New([]byte("{}"), modelType)
+	if err != nil {
+		return nil, err
+	}
+	model, err := estimator.Describe(config, class)
+	if err != nil {
+		return nil, err
+	}
+	tensors := model.Tensors()
+	f := model.Formula()
+	d := &Description{SchemaVersion: SchemaVersion, ModelType: model.Type, Architecture: model.Class,
+		Parameters: estimator.Count(tensors).Unique, Formula: f.Derived, Symbols: f.Symbols, Options: config.Read()}
+	for i := range tensors {
+		t := &tensors[i]
+		d.Tensors = append(d.Tensors, DescribedTensor{t.Folded(), t.Symbolic(), t.Shape, describedRole(t), t.TiedTo})
+	}
+	return d, nil
+}
+
+func describedRole(t *estimator.Tensor) string {
+	switch {
+	case t.Buffer:
+		return "buffer"
+	case t.Bias:
+		return t.Role.String() + " bias"
+	}
+	return t.Role.String()
+}

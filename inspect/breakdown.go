@@ -1,0 +1,111 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/reconcile"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// breakdown sums the stored tensors by role, layer and shard.
+func (in *Inspection) breakdown(c *safetensors.Checkpoint) {
+	in.ByRole, in.ByLayer, in.ByShard = []RoleSum{}, []LayerSum{}, []ShardSum{}
+	in.byRole()
+	in.byLayer()
+	for _, f := range c.Files {
+		sum := ShardSum{File: f.Path, Unavailable: f.Header == nil}
+		if f.Size >= 0 {
+			sum.FileBytes = &f.Size
+		}
+		if f.Header != nil {
+			t := f.Header.Totals()
+			sum.Tensors, sum.Elements, sum.Bytes = t.Tensors, t.Elements, t.Bytes
+			sum.HeaderBytes = max(f.Header.Length, 0)
+		}
+		in.ByShard = append(in.ByShard, sum)
+	}
+}
+
+func (in *Inspection) byRole() {
+	for i := range in.Result.Claims {
+		claim := &in.Result.Claims[i]
+		inferred := claim.Status == reconcile.Inferred || claim.Status == reconcile.Unexpected
+		at := slices.IndexFunc(in.ByRole, func(r RoleSum) bool { return r.Role == claim.Role && r.Inferred == inferred })
+		if at < 0 {
+			at = len(in.ByRole)
+			in.ByRole = append(in.ByRole, RoleSum{Role: claim.Role, Inferred: inferred})
+		}
+		sum := &in.ByRole[at]
+		for _, m := range claim.Members {
+			sum.Tensors++
+			sum.Elements += m.Tensor.Elements()
+			sum.Bytes += m.Tensor.Bytes()
+		}
+	}
+	slices.SortStableFunc(in.ByRole, func(a, b RoleSum) int { return cmp.Compare(b.Elements, a.Elements) })
+}
+
+// byLayer sums by the first number in a name: the layer of its stack.
+func (in *Inspection) byLayer() {
+	type key struct {
+		stack string
+		layer int64
+	}
+	places := make(map[key]int)
+	for i := range in.Result.Claims {
+		for _, m := range in.Result.Claims[i].Members {
+			stack, layer, module, ok := splitLayer(m.Tensor.Name)
+			if !ok {
+				continue
+			}
+			at, known := places[key{stack, layer}]
+			if !known {
+				at = len(in.ByLayer)
+				places[key{stack, layer}] = at
+				in.ByLayer = append(in.ByLayer, LayerSum{Stack: stack, Layer: layer})
+			}
+			in.ByLayer[at].add(module, m.Tensor)
+		}
+	}
+	slices.SortStableFunc(in.ByLayer, func(a, b LayerSum) int {
+		return cmp.Or(cmp.Compare(a.Stack, b.Stack), cmp.Compare(a.Layer, b.Layer))
+	})
+}
+
+func (l *LayerSum) add(module string, t *safetensors.Tensor) {
+	n := t.Elements()
+	l.Elements += n
+	l.Bytes += t.Bytes()
+	i := slices.IndexFunc(l.Modules, func(m ModuleSum) bool { return m.Module == module })
+	if i < 0 {
+		l.Modules = append(l.Modules, ModuleSum{Module: module})
+		i = len(l.Modules) - 1
+	}
+	l.Modules[i].Elements += n
+}
+
+// splitLayer takes a name apart at its first number: h, 0 and attn.c_attn of
+// h.0.attn.c_attn.weight. Numbers further in become "*", so that experts add up.
+func splitLayer(name string) (stack string, layer int64, module string, ok bool) {
+	segments := strings.Split(name, ".")
+	for i, s := range segments {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || i == 0 || i == len(segments)-1 {
+			continue
+		}
+		inner := segments[i+1:]
+		if len(inner) > 1 {
+			inner = inner[:len(inner)-1] // weight and bias of a module together
+		}
+		for j, s := range inner {
+			if _, err := strconv.ParseUint(s, 10, 32); err == nil {
+				inner[j] = "*"
+			}
+		}
+		return strings.Join(segments[:i], "."), n, strings.Join(inner, "."), true
+	}
+	return "", 0, "", false
+}

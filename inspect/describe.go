@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/source"
+)
+
+// readWhole reads a small file, at most limit bytes of it.
+func readWhole(ctx context.Context, src source.Source, name string, limit int64) ([]byte, error) {
+	data, err := src.ReadRange(ctx, name, 0, limit+1)
+	if err == nil && int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, limit)
+	}
+	return data, err
+}
+
+// account is the left-hand side of an inspection: the config and what it means.
+type account struct {
+	config   *hfconfig.Config
+	model    *estimator.Model
+	findings []finding.Finding
+}
+
+func (a *account) find(f finding.Finding) { a.findings = append(a.findings, f) }
+
+// readConfig reads the config beside the weights, else at the root.
+func readConfig(ctx context.Context, src source.Source, folder string) account {
+	var a account
+	for _, name := range []string{path.Join(folder, "config.json"), "config.json"} {
+		data, err := readWhole(ctx, src, name, hfconfig.MaxSize)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			a.find(finding.New("HFI302", "config.json cannot be read: "+err.Error()).In(name))
+			return a
+		}
+		a.parse(name, data)
+		return a
+	}
+	a.find(finding.New("HFI301", "no config.json"))
+	return a
+}
+
+func (a *account) parse(name string, data []byte) {
+	config, notices, err := hfconfig.Parse(data)
+	if err != nil {
+		a.find(finding.New("HFI302", name+": "+err.Error()).In(name))
+		return
+	}
+	for _, n := range notices {
+		f := finding.New("HFI304", n.Message).In(name)
+		if n.Refused {
+			f = finding.New("HFI302", n.Message).In(name)
+		}
+		if n.Field != "" {
+			f = f.Field(n.Field)
+		}
+		a.find(f)
+	}
+	a.config = config
+}
+
+// describe finds the description of the config's architecture. Where the config
+// names no class, guess chooses among the candidates.
+func (a *account) describe(class string, guess func(candidates []string) string) {
+	if a.config == nil {
+		return
+	}
+	guessed := false
+	if class == "" && guess != nil && !hasClass(a.config) {
+		if model, err := estimator.Describe(a.config, ""); err == nil {
+			class = guess(append([]string{model.Class}, estimator.Siblings(model)...))
+			guessed = true
+		}
+	}
+	model, err := estimator.Describe(a.config, class)
+	a.faults()
+	var field *hfconfig.FieldError
+	switch {
+	case err == nil:
+		a.model = model
+		if guessed {
+			a.find(finding.New("HFI306", "config.json names no class; the stored names are those of "+class).Field("architectures"))
+		}
+	case errors.Is(err, estimator.ErrNotDescribed):
+		a.find(finding.New("HFI305", a.undescribed()).Field("model_type"))
+	case errors.As(err, &field) && a.knows(field):
+	default:
+		a.find(finding.New("HFI303", err.Error()))
+	}
+}
+
+func hasClass(c *hfconfig.Config) bool { return len(c.Architectures()) > 0 }
+
+func (a *account) undescribed() string {
+	if t := a.config.ModelType(); t != "" {
+		return fmt.Sprintf("model type %q is not described; every tensor is counted, roles are guessed from names", t)
+	}
+	return "config.json names no model type; every tensor is counted, roles are guessed from names"
+}
+
+// faults turns the config's faults into findings.
+func (a *account) faults() {
+	for _, err := range a.config.Faults() {
+		f := finding.New("HFI303", err.Error()).In("config.json")
+		var field *hfconfig.FieldError
+		if errors.As(err, &field) {
+			f = f.Field(field.Field)
+		}
+		a.find(f)
+	}
+}
+
+func (a *account) knows(field *hfconfig.FieldError) bool {
+	for _, f := range a.findings {
+		if len(f.Fields) == 1 && f.Fields[0] == field.Field {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// fileFindings reports what is odd about the files of a set, their headers and
+// their index.
+func fileFindings(c *safetensors.Checkpoint, in *Inspection) []finding.Finding {
+	var list []finding.Finding
+	for _, fault := range c.AllFaults() {
+		list = append(list, faultFinding(fault))
+	}
+	for _, f := range c.Files {
+		if f.Header == nil {
+			continue
+		}
+		for _, n := range f.Header.Notices {
+			list = append(list, noticeFinding(n, f.Path))
+		}
+	}
+	for _, n := range c.Notices {
+		list = append(list, noticeFinding(n, ""))
+	}
+	for _, d := range c.Disagreements {
+		if f, ok := disagreementFinding(d, in); ok {
+			list = append(list, f)
+		}
+	}
+	for _, d := range c.Duplicates {
+		list = append(list, finding.New("HFI208", fmt.Sprintf("%q is in %s and in %s", d.Name, d.First.Path, d.Second.Path)).About(d.Name))
+	}
+	return list
+}
+
+// faultCodes gives the faults of files their codes; the others are refusals of
+// a header.
+var faultCodes = map[safetensors.Kind]string{
+	safetensors.KindMissingShard:    "HFI201",
+	safetensors.KindUnreadable:      "HFI102",
+	safetensors.KindIndex:           "HFI209",
+	safetensors.KindUnsafePath:      "HFI210",
+	safetensors.KindDuplicateTensor: "HFI208",
+	safetensors.KindTotalOverflow:   "HFI214",
+}
+
+func faultFinding(e *safetensors.Error) finding.Finding {
+	code, ok := faultCodes[e.Kind]
+	if !ok {
+		code = "HFI101"
+	}
+	f := finding.New(code, e.Error()).In(e.File)
+	if e.Tensor != "" {
+		f = f.About(e.Tensor)
+	}
+	return f
+}
+
+func noticeFinding(n safetensors.Notice, file string) finding.Finding {
+	code := "HFI103"
+	switch n.Kind {
+	case safetensors.NoticeDuplicateTensor, safetensors.NoticeIndexDuplicate:
+		code = "HFI104"
+	case safetensors.NoticeIndexBesideSingle, safetensors.NoticeVariantOnly, safetensors.NoticeSubfolder, safetensors.NoticeSeveral, safetensors.NoticeNoIndex:
+		code = "HFI212"
+	}
+	message := n.Detail
+	if file != "" {
+		message = file + ": " + message
+	}
+	f := finding.New(code, message).In(file)
+	if n.Tensor != "" {
+		f = f.About(n.Tensor)
+	}
+	return f
+}
+
+// disagreementFinding words a disagreement between index and headers. A declared
+// number of parameters is right where it is any of the counts: its writers count
+// by different definitions.
+func disagreementFinding(d safetensors.Disagreement, in *Inspection) (finding.Finding, bool) {
+	switch d.Kind {
+	case safetensors.IndexedButAbsent:
+		return finding.New("HFI202", fmt.Sprintf("%q is not in %s, where the index has it", d.Tensor, d.Indexed)).About(d.Tensor).In(d.Indexed), true
+	case safetensors.InAnotherShard:
+		return finding.New("HFI203", fmt.Sprintf("%q is in %s, the index says %s", d.Tensor, d.Actual, d.Indexed)).About(d.Tensor).In(d.Actual), true
+	case safetensors.NotIndexed:
+		return finding.New("HFI204", fmt.Sprintf("%q is in %s and not in the index", d.Tensor, d.Actual)).About(d.Tensor).In(d.Actual), true
+	case safetensors.UnusedShard:
+		what := "and is not counted"
+		if d.Counts {
+			what = "and is counted, since its number belongs to the set"
+		}
+		return finding.New("HFI205", fmt.Sprintf("%s is not in the index %s", d.Actual, what)).In(d.Actual), true
+	case safetensors.TotalSizeDiffers:
+		return finding.New("HFI206", fmt.Sprintf("the index says total_size %s, the headers sum to %d bytes", d.Declared, d.Counted)), true
+	case safetensors.TotalParametersDiffers:
+		if in.Counts.isOneOf(d.Declared) {
+			return finding.Finding{}, false
+		}
+		return finding.New("HFI207", fmt.Sprintf("the index says total_parameters %s, the headers hold %d elements", d.Declared, d.Counted)), true
+	}
+	return finding.New("HFI207", fmt.Sprintf("the index declares %s, which is no whole number", d.Declared)), true
+}
+
+// isOneOf reports whether a declared number is one of the counts.
+func (c *Counts) isOneOf(declared string) bool {
+	for _, d := range c.Definitions() {
+		if d.Value != nil && fmt.Sprint(*d.Value) == declared {
+			return true
+		}
+	}
+	return false
+}
+
+// choiceFindings names the weights that were not counted.
+func choiceFindings(choice *safetensors.Choice) []finding.Finding {
+	var list []finding.Finding
+	for _, n := range choice.Notices {
+		list = append(list, noticeFinding(n, ""))
+	}
+	var others []string
+	for i := range choice.Others {
+		s := &choice.Others[i]
+		name := s.Name()
+		if size := s.Size(); size >= 0 {
+			name += fmt.Sprintf(" (%d bytes)", size)
+		}
+		others = append(others, name)
+	}
+	if len(others) > 0 {
+		list = append(list, finding.New("HFI211", "other weights are there and not counted: "+strings.Join(finding.Names(others), ", ")))
+	}
+	return list
+}

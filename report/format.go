@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Thousands writes a whole number with separators: 1,557,611,200.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(digits) - 3; i > first; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Bytes writes a size in decimal units: 6.43 GB is 6,430,000,000 bytes.
+func Bytes(n int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}
+	value, unit := float64(n), 0
+	for value >= 1000 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d %s", n, units[0])
+	}
+	digits := 2
+	if value >= 100 {
+		digits = 0
+	} else if value >= 10 {
+		digits = 1
+	}
+	return strconv.FormatFloat(value, 'f', digits, 64) + " " + units[unit]
+}
+
+// Safe returns text that a terminal shows as it is: control characters, escape
+// sequences and marks that change the direction of writing are spelled out.
+func Safe(text string) string {
+	harmless := func(r rune) bool { return r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar }
+	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+		return text
+	}
+	var safe strings.Builder
+	for _, r := range text {
+		if harmless(r) {
+			safe.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			safe.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return safe.String()
+}
+
+// ShapeText writes a shape: [1600,4800].
+func ShapeText(shape []int64) string {
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = strconv.FormatInt(d, 10)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// plural writes a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Thousands(n) + " " + thing + "s"
+}
+
+// orUnknown writes a count that may not be known.
+func orUnknown(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return Thousands(*n)
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style is how text is laid out. The zero value is for a pipe: no colour, no
+// limit to the width.
+type Style struct {
+	Width int  // columns; 0 is no limit
+	Color bool // ANSI colours
+}
+
+// line is a row of a table of a label, a number and a remark, or free text.
+type line struct {
+	label, number, remark string
+	free                  string // printed as it is, when not empty
+	strong                bool
+}
+
+// table lays lines out: labels to the left, numbers to the right.
+type table struct {
+	lines  []line
+	indent string
+}
+
+func (t *table) add(label, number, remark string) {
+	t.lines = append(t.lines, line{label: label, number: number, remark: remark})
+}
+
+func (t *table) strong(label, number, remark string) {
+	t.lines = append(t.lines, line{label: label, number: number, remark: remark, strong: true})
+}
+
+func (t *table) blank() { t.lines = append(t.lines, line{free: " "}) }
+
+// width returns the widths of the first two columns.
+func (t *table) widths() (label, number int) {
+	for _, l := range t.lines {
+		if l.free == "" {
+			label = max(label, utf8.RuneCountInString(l.label))
+			number = max(number, utf8.RuneCountInString(l.number))
+		}
+	}
+	return label, number
+}
+
+func (t *table) write(w io.Writer, style Style) {
+	label, number := t.widths()
+	t.writeAt(w, style, label, number)
+}
+
+func (t *table) writeAt(w io.Writer, style Style, label, number int) {
+	for _, l := range t.lines {
+		if l.free != "" {
+			io.WriteString(w, strings.TrimRight(l.free, " ")+"\n")
+			continue
+		}
+		text := t.indent + pad(Safe(l.label), label) + "  " + left(l.number, number)
+		if l.remark != "" {
+			text += "   " + Safe(l.remark)
+		}
+		text = clip(strings.TrimRight(text, " "), style.Width)
+		if l.strong && style.Color {
+			text = "\x1b[1m" + text + "\x1b[0m"
+		}
+		io.WriteString(w, text+"\n")
+	}
+}
+
+// pad fills text with spaces on the right.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}
+
+// left fills text with spaces on the left.
+func left(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text))) + text
+}
+
+// clip cuts text to a width.
+func clip(text string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	runes := []rune(text)
+	return string(runes[:max(0, width-1)]) + "…"
+}
+
+// wrap breaks text at spaces into lines of at most width columns; those after
+// the first are indented.
+func wrap(text string, width int, indent string) string {
+	if width <= 0 || utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	var lines []string
+	current := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case current == "":
+			current = word
+		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, current)
+			current = indent + word
+		default:
+			current += " " + word
+		}
+	}
+	return strings.Join(append(lines, current), "\n")
+}

@@ -1,0 +1,310 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/reconcile"
+	"github.com/hf-inspect/hf-inspect/source"
+)
+
+// Details says what an inspection shows besides its first screen.
+type Details struct {
+	Layers bool
+	By     []string // role, dtype, shard, layer
+}
+
+// Text writes an inspection for a reader at a terminal.
+func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
+	fmt.Fprintln(w, clip(Safe(strings.Join(who(in), " · ")), style.Width))
+	fmt.Fprintln(w)
+	counts := countLines(in)
+	ledger := ledgerLines(&in.Formula, &in.Ledger, &in.Counts)
+	label, number := counts.widths()
+	l, n := ledger.widths()
+	counts.writeAt(w, style, max(label, l), max(number, n))
+	fmt.Fprintln(w)
+	ledger.writeAt(w, style, max(label, l), max(number, n))
+	if details.Layers {
+		layers(w, in, style)
+	}
+	for _, by := range details.By {
+		breakdown(w, in, by, style)
+	}
+	Findings(w, in.Findings, style)
+}
+
+// who lists what model this is and where it was read.
+func who(in *inspect.Inspection) []string {
+	parts := []string{in.Source.Location}
+	switch {
+	case in.Model.Architecture != "":
+		parts = append(parts, in.Model.Architecture)
+	case in.Model.ModelType != "":
+		parts = append(parts, in.Model.ModelType)
+	}
+	if in.Model.DType != "" {
+		parts = append(parts, in.Model.DType)
+	}
+	if in.Model.Quantization != "" {
+		parts = append(parts, in.Model.Quantization)
+	}
+	parts = append(parts, fmt.Sprintf("%s, %s", plural(int64(in.Source.Files), "file"), Bytes(in.Source.FileBytes)), origin(in.Source.Info))
+	if !in.Source.Complete {
+		parts = append(parts, fmt.Sprintf("partial: %s not read", plural(int64(len(in.Source.UnavailableFiles)), "file")))
+	}
+	return parts
+}
+
+// origin names the kind of source, with its revision or provenance.
+func origin(info source.Info) string {
+	kind := string(info.Kind)
+	switch {
+	case info.Provenance != "":
+		return kind + " (" + info.Provenance + ")"
+	case len(info.Revision) == 40:
+		return kind + " at " + info.Revision[:12]
+	case info.Revision != "":
+		return kind + " at " + info.Revision
+	}
+	return kind
+}
+
+func countLines(in *inspect.Inspection) *table {
+	t := &table{indent: "  "}
+	for i, d := range in.Counts.Definitions() {
+		if d.Value == nil && in.Model.Described == false && i != 0 {
+			continue
+		}
+		if i == 0 {
+			t.strong(d.Name, orUnknown(d.Value), d.Meaning)
+			continue
+		}
+		t.add(d.Name, orUnknown(d.Value), d.Meaning)
+	}
+	return t
+}
+
+// ledgerLines writes the ledger as a sum that a reader can check with a pencil.
+func ledgerLines(formula *inspect.Formula, ledger *inspect.Ledger, counts *inspect.Counts) *table {
+	t := &table{indent: "  "}
+	formulaLines(t, formula, ledger.Rows)
+	for _, row := range ledger.Rows {
+		if row.Stage == reconcile.EstimateStage {
+			t.add(signed(row))
+		}
+	}
+	if ledger.Unexplained == nil {
+		t.add("  unexplained", "unknown", "")
+	} else if *ledger.Unexplained != 0 || len(ledger.UnexplainedTensors) > 0 {
+		t.strong("+ unexplained", Thousands(*ledger.Unexplained), unexplainedNames(ledger))
+	}
+	t.strong("= in the file", Thousands(counts.StoredElements), "")
+	if ledger.Unexplained != nil && *ledger.Unexplained == 0 && len(ledger.UnexplainedTensors) == 0 {
+		t.add("  unexplained", "0", "")
+	}
+	return t
+}
+
+func unexplainedNames(ledger *inspect.Ledger) string {
+	names := ledger.UnexplainedTensors
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
+
+// formulaLines writes the first stage: textbook, rows, estimate.
+func formulaLines(t *table, formula *inspect.Formula, rows []reconcile.Row) {
+	if formula.DerivedValue == nil {
+		return
+	}
+	if formula.TextbookValue != nil {
+		t.add("  textbook 12·N·D² + V·D", Thousands(*formula.TextbookValue), legend(formula.Symbols, "NDV"))
+	}
+	for _, row := range rows {
+		if row.Stage == reconcile.FormulaStage {
+			t.add(signed(row))
+		}
+	}
+	derived := *formula.Derived
+	if len(formula.Notes) > 0 {
+		derived += ", " + strings.Join(formula.Notes, ", ")
+	}
+	t.strong("= from the config", Thousands(*formula.DerivedValue), derived)
+}
+
+func signed(row reconcile.Row) (label, number, remark string) {
+	sign := "+ "
+	n := row.Elements
+	if n < 0 {
+		sign, n = "− ", -n
+	}
+	return sign + row.Reason, Thousands(n), row.Formula
+}
+
+// legend writes the values of some symbols: N 48, D 1600, V 50257.
+func legend(symbols []estimator.Symbol, only string) string {
+	var parts []string
+	for _, s := range symbols {
+		if len(s.Name) == 1 && strings.Contains(only, s.Name) {
+			parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Value))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// layers writes what one layer of each kind holds, module by module.
+func layers(w io.Writer, in *inspect.Inspection, style Style) {
+	for _, g := range foldLayers(in.ByLayer) {
+		t := &table{indent: "  "}
+		for _, m := range g.first.Modules {
+			t.add("  "+m.Module, Thousands(m.Elements), "")
+		}
+		t.strong("= "+g.first.Stack+" "+g.numbers.String(), Thousands(g.first.Elements), "each")
+		fmt.Fprintln(w)
+		t.write(w, style)
+	}
+}
+
+// layerFold is a run of layers that hold the same.
+type layerFold struct {
+	first   inspect.LayerSum
+	numbers estimator.Indices
+}
+
+func foldLayers(all []inspect.LayerSum) []layerFold {
+	var folds []layerFold
+	for _, l := range all {
+		i := slices.IndexFunc(folds, func(f layerFold) bool {
+			return f.first.Stack == l.Stack && f.first.Elements == l.Elements && sameModules(f.first.Modules, l.Modules)
+		})
+		if i < 0 {
+			folds = append(folds, layerFold{first: l})
+			i = len(folds) - 1
+		}
+		folds[i].numbers = folds[i].numbers.Union(estimator.Only(l.Layer))
+	}
+	return folds
+}
+
+func sameModules(a, b []inspect.ModuleSum) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, m := range a {
+		if !slices.Contains(b, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// breakdown writes sums by role, dtype, shard or layer.
+func breakdown(w io.Writer, in *inspect.Inspection, by string, style Style) {
+	t := &table{indent: "  "}
+	for _, row := range Breakdown(in, by) {
+		t.add(row.Name, Thousands(row.Elements), Bytes(row.Bytes)+row.Remark)
+	}
+	fmt.Fprintf(w, "\n  by %s\n", by)
+	t.write(w, style)
+}
+
+// BreakdownRow is one line of a sum by role, dtype, shard or layer.
+type BreakdownRow struct {
+	Name     string
+	Elements int64
+	Bytes    int64
+	Remark   string
+}
+
+// Breakdowns are the sums that there are.
+var Breakdowns = []string{"role", "dtype", "layer", "shard"}
+
+// Breakdown returns the sums by role, dtype, shard or layer.
+func Breakdown(in *inspect.Inspection, by string) []BreakdownRow {
+	var rows []BreakdownRow
+	switch by {
+	case "role":
+		for _, r := range in.ByRole {
+			row := BreakdownRow{r.Role, r.Elements, r.Bytes, ""}
+			if r.Inferred {
+				row.Remark = ", inferred from names"
+			}
+			rows = append(rows, row)
+		}
+	case "dtype":
+		for _, r := range in.ByDType {
+			rows = append(rows, BreakdownRow{r.DType, r.Elements, r.Bytes, ""})
+		}
+	case "layer":
+		for _, r := range in.ByLayer {
+			rows = append(rows, BreakdownRow{fmt.Sprintf("%s %d", r.Stack, r.Layer), r.Elements, r.Bytes, ""})
+		}
+	case "shard":
+		for _, r := range in.ByShard {
+			row := BreakdownRow{r.File, r.Elements, r.Bytes, ""}
+			if r.Unavailable {
+				row.Remark = ", not read"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Findings writes findings, the worst first.
+func Findings(w io.Writer, findings []finding.Finding, style Style) {
+	for i, f := range findings {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		head := fmt.Sprintf("  %s %s", f.Severity, f.Code)
+		text := wrap(head+"  "+Safe(f.Message), style.Width, "    ")
+		if style.Color {
+			text = strings.Replace(text, head, colorOf(f.Severity)+head+"\x1b[0m", 1)
+		}
+		fmt.Fprintln(w, text)
+	}
+}
+
+func colorOf(s finding.Severity) string {
+	switch s {
+	case finding.Error:
+		return "\x1b[31m"
+	case finding.Warning:
+		return "\x1b[33m"
+	}
+	return "\x1b[2m"
+}
+
+// EstimateText writes an estimate for a reader at a terminal.
+func EstimateText(w io.Writer, e *inspect.Estimate, style Style) {
+	fmt.Fprintln(w, clip(Safe(strings.Join([]string{e.Source.Location, e.Model.Architecture, "from the config alone"}, " · ")), style.Width))
+	fmt.Fprintln(w)
+	t := &table{indent: "  "}
+	for i, c := range estimateCounts(e) {
+		t.lines = append(t.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
+	}
+	t.blank()
+	formulaLines(t, &e.Formula, e.Ledger.Rows)
+	t.write(w, style)
+	symbols := &table{indent: "  "}
+	symbols.lines = append(symbols.lines, line{free: wrap("  where "+whereText(e.Formula.Symbols), style.Width, "    ")})
+	fmt.Fprintln(w)
+	symbols.write(w, style)
+	Findings(w, e.Findings, style)
+}
+
+func whereText(symbols []estimator.Symbol) string {
+	parts := make([]string, len(symbols))
+	for i, s := range symbols {
+		parts[i] = fmt.Sprintf("%s = %s", s.Name, Thousands(s.Value))
+	}
+	return strings.Join(parts, ", ")
+}
