@@ -99,6 +99,9 @@ func (p *parser) removeTensors(remove func(int) bool) {
 
 // exclude moves the tensors that cannot be counted to Header.Excluded.
 func (p *parser) exclude() {
+	if p.odd == nil {
+		return
+	}
 	for i, tensor := range p.header.Tensors {
 		if o := p.odd[i]; o != nil && o.excluded {
 			p.header.Excluded = append(p.header.Excluded, tensor)

@@ -23,8 +23,8 @@ const (
 // that the reference implementation refuses is in [Header.Faults]; see the
 // package comment.
 //
-// Memory is proportional to len(json), never to a number in it. Names share one
-// copy of the header; the shapes share one array.
+// Memory is proportional to len(json), never to a number in it. Names alias json,
+// which must not be changed any more; the shapes share one array.
 func ParseHeader(json []byte, dataSize int64) (*Header, error) {
 	p := newParser(json)
 	err := p.document()
@@ -71,7 +71,7 @@ type oddity struct {
 }
 
 func newParser(json []byte) *parser {
-	p := &parser{scanner: scanner{b: json, text: string(json), base: prefixSize}}
+	p := &parser{scanner: scanner{b: json, text: aliasOf(json), base: prefixSize}}
 	p.header = &Header{Length: int64(len(json))}
 	// One brace opens each entry. The smallest usual entry takes some 50 bytes, so
 	// that a header of nothing but braces does not claim more than its share.
