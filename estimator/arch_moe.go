@@ -225,7 +225,7 @@ func qwen2MoE(c *Config) Model {
 		n := min(c.N.Int(), c.Int("max_window_layers"))
 		kinds = append(cycle([]string{slidingAttention, fullAttention}, n), cycle(kinds, c.N.Int()-n)...)
 	}
-	return decoder(c, Decoder{QKVBias: c.by("qkv_bias"), OutBias: Off, Window: c.sliding(kinds...), Answer: "transformer",
+	return decoder(c, Decoder{QKVBias: c.by("qkv_bias"), OutBias: Off, Window: c.sliding(kinds...),
 		FFN: c.routed(Routed{Count: "num_experts", Width: "moe_intermediate_size",
 			Shared: "shared_expert", SharedWidth: "shared_expert_intermediate_size", SharedGate: "shared_expert_gate"})})
 }

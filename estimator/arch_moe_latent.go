@@ -117,10 +117,41 @@ func longcatFlash(c *Config) Model {
 		}})
 }
 
-// dots3Note has latent attention of other sizes in the layers with windows, and
-// a gate for each head everywhere; the other layers have an indexer.
+// dots3Note has latent attention of other sizes in the layers with windows, by
+// per_layer_config or swa_ fields, and a gate for each head everywhere; the
+// other layers have an indexer.
 func dots3Note(c *Config) Model {
 	experts := deepseekExperts()
-	experts.Sparse = c.everyFrom()
-	return decoder(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(experts)})
+	experts.Sparse, experts.SharedWidth = c.everyFrom(), "shared_experts_intermediate_size"
+	dense := fullAttention
+	if c.BoolOr("use_dsa", true) {
+		dense = "indexed_attention"
+	}
+	kinds := cycle([]string{dense, dense, slidingAttention, slidingAttention, slidingAttention, dense}, 2)
+	if c.BoolOr("use_sliding_window", true) {
+		kinds = append(kinds, cycle([]string{slidingAttention, slidingAttention, slidingAttention, dense}, c.N.Int())...)
+	}
+	return decoder(c, Decoder{FFN: c.routed(experts), Attn: func(i int) Block {
+		kind := c.layerType("layer_types", i, kinds...)
+		at := func(symbol, field string, swa int64) Size {
+			if n, ok := c.atLayer(i, field); ok {
+				return Named(symbol, n)
+			}
+			if kind == slidingAttention && !c.Given("per_layer_config") {
+				return Named(symbol, c.IntOr("swa_"+field, swa))
+			}
+			return c.Size(symbol, field)
+		}
+		l := Latent{Heads: at("A", "num_attention_heads", 64), Query: at("Rq", "q_lora_rank", 1024), KV: at("R", "kv_lora_rank", 1024),
+			Nope: at("Hn", "qk_nope_head_dim", 192), Value: at("Hv", "v_head_dim", 128), Bias: c.Switch("attention_bias")}
+		l.Rope = at("P", "qk_rope_head_dim", c.IntOr("swa_head_dim", 256)-l.Nope.Int())
+		l.More = []Block{RMSNorm("k_rope_only_layernorm", l.Rope), Linear("g_proj", c.D, l.Heads)}
+		switch {
+		case kind == slidingAttention:
+			l.Window = c.IntOr("sliding_window", c.IntOr("sliding_window_size", 512))
+		case dense == "indexed_attention" && kind == fullAttention && !c.Given("per_layer_config"), kind == "indexed_attention" && c.BoolOr("use_dsa", true):
+			l.More = append(l.More, c.indexer())
+		}
+		return c.latentAttention(l)
+	}})
 }

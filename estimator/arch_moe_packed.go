@@ -1,5 +1,7 @@
 package estimator
 
+import "github.com/tidwall/gjson"
+
 // Decoders whose experts are stored together, in a few tensors.
 var moePackedFamily = []Arch{
 	{"dbrx", "DbrxForCausalLM", dbrx},
@@ -10,6 +12,7 @@ var moePackedFamily = []Arch{
 		return decoder(c, Decoder{FFN: c.besideShared(c.routed(c.graniteExperts()))})
 	}},
 	{"granitemoe_swa", "GraniteMoeSWAForCausalLM", graniteMoESWA},
+	{"minimax_m3_vl_text", "MiniMaxM3VLForCausalLM", minimaxM3},
 	{"jetmoe", "JetMoeForCausalLM", jetMoE},
 }
 
@@ -82,4 +85,47 @@ func dbrx(c *Config) Model {
 					expert("experts.mlp.w1", c.D, F), expert("experts.mlp.v1", c.D, F), expert("experts.mlp.w2", F, c.D))}
 		}),
 		RMSNorm("norm_f", c.D)}, Head: c.head(join(prefix, "wte.weight"), c.D, Heads{})}
+}
+
+// minimaxM3 has an indexer in some layers, which picks blocks of keys. Published
+// configs keep its fields in an object of their own, under other names.
+func minimaxM3(c *Config) Model {
+	legacy := c.Value("sparse_attention_config")
+	size := func(symbol, field, old string) Size {
+		if n := legacy.Get(old); n.Type == gjson.Number {
+			return Named(symbol, n.Int())
+		}
+		return c.Size(symbol, field)
+	}
+	I, Hi := size("I", "index_n_heads", "sparse_num_index_heads"), size("Hi", "index_head_dim", "sparse_index_dim")
+	indexer := AttentionBlock("indexer", Scores{Heads: I, KVHeads: Const(1), KeyDim: Hi, Cached: Hi, CachedLibrary: Hi},
+		Linear("q_proj", c.D, I.Times(Hi)), Linear("k_proj", c.D, Hi), RMSNorm("q_norm", Hi), RMSNorm("k_norm", Hi))
+	d := Decoder{QKVBias: Off, OutBias: Off, QKNorm: PerHead}
+	sparse := d
+	sparse.Scored = []Block{indexer}
+	types, picked, routed := c.Strings("layer_types"), flags(legacy.Get("sparse_attention_freq")), flags(c.Value("moe_layer_freq"))
+	d.FFN = c.routed(Routed{RouterBias: "gate.e_score_correction_bias", Count: "num_local_experts", Dense: "dense_intermediate_size",
+		Packed: c.packed("experts.gate_up_proj", "experts.down_proj"), Shared: "shared_experts", SharedWidth: "shared_intermediate_size",
+		Sparse: func(i int) bool {
+			return c.sparseFrom(0)(i) && (c.Given("mlp_layer_types") || i >= len(routed) || routed[i])
+		},
+		MLP: func(name string, f Size) Block {
+			return MLPBlock(name, Linear("gate_up_proj", c.D, f.X(2)), Linear("down_proj", f, c.D))
+		}})
+	d.Attn = func(i int) Block {
+		if i < len(types) && types[i] == "minimax_m3_sparse" || types == nil && i < len(picked) && picked[i] {
+			return c.selfAttention(sparse, i)
+		}
+		return c.selfAttention(d, i)
+	}
+	return decoder(c, d)
+}
+
+// flags reads a list of switches, as numbers or booleans.
+func flags(list gjson.Result) []bool {
+	var on []bool
+	for _, v := range list.Array() {
+		on = append(on, v.Bool())
+	}
+	return on
 }

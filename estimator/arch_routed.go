@@ -6,7 +6,7 @@ import "slices"
 var routedFamily = slices.Concat([]Arch{
 	{"mixtral", "MixtralForCausalLM", mixtral},
 	{"deepseek_v3", "DeepseekV3ForCausalLM", deepseekV3},
-}, moeFamily, moeLatentFamily, moePackedFamily)
+}, moeFamily, moeLatentFamily, moePackedFamily, moeStreamFamily, moeConvFamily)
 
 func mixtral(c *Config) Model {
 	return decoder(c, Decoder{FFN: c.routed(Routed{Name: "block_sparse_moe", Count: "num_local_experts",
@@ -28,6 +28,9 @@ func deepseekV3(c *Config) Model {
 // withPrediction adds the prediction layers that the files have beside the model.
 func withPrediction(c *Config, d Decoder) Model {
 	model := decoder(c, d)
+	if d.Attn == nil {
+		d.Attn = func(i int) Block { return c.selfAttention(d, i) }
+	}
 	model.Sections = c.predictionLayers(d)
 	return model
 }

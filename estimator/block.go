@@ -89,6 +89,7 @@ type Scores struct {
 	Expanded      Size // as full keys and values, where the cache holds a latent; else zero
 
 	Window     int64 // tokens; 0 is unlimited
+	Stride     int64 // one key stands for so many tokens; 0 is 1
 	Masked     bool  // the library keeps and multiplies the tokens before the window too
 	Cross      bool  // keys and values come from the encoder
 	Borrowed   bool  // keys and values of an earlier layer: nothing is cached here

@@ -71,6 +71,8 @@ func (l *CacheLayer) tokens(use CacheUse) int64 {
 	switch s := l.Scores; {
 	case s.Cross:
 		return use.EncoderSeq
+	case s.Stride > 0:
+		return use.Tokens / s.Stride
 	case s.Masked && use.Convention == Library:
 		return use.Tokens
 	case s.Window > 0 && use.Convention == Library:

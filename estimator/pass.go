@@ -42,6 +42,8 @@ func (p Pass) keys(s *Scores) int64 {
 		return p.EncoderSeq
 	case s.Window > 0 && !s.Masked && p.Past > 0:
 		return min(p.Past, s.Window-1) + p.Seq
+	case s.Stride > 0:
+		return (p.Seq + p.Past) / s.Stride
 	}
 	return p.Seq + p.Past
 }

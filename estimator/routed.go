@@ -19,9 +19,9 @@ type Routed struct {
 	// of modules.
 	Packed func(count, used, f Size) []Block
 
-	// Experts that always run, as one block under this name: so many of an
-	// expert's width, or their width together, as config fields say. A gate of one
-	// feature may weigh them.
+	// Experts that always run, as one block under this name: config fields of how
+	// many they are, else one, and of the width of each, else as the others. A gate
+	// of one feature may weigh them.
 	Shared, SharedCount, SharedWidth, SharedGate string
 
 	MLP  func(name string, f Size) Block // of dense layers and shared experts; else gated
@@ -80,7 +80,8 @@ func (c *Config) sharedExperts(r Routed, width Size) []Block {
 	}
 	if r.SharedWidth != "" {
 		width = c.first("Fs", r.SharedWidth)
-	} else {
+	}
+	if r.SharedCount != "" {
 		width = width.Times(c.SizeOr("S", r.SharedCount, Size{}))
 	}
 	if width.IsZero() {

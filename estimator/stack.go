@@ -3,6 +3,7 @@ package estimator
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // mostLayers bounds the layers that a config may ask for; the deepest published
@@ -42,6 +43,22 @@ func Stack(name string, count Size, layer func(i int) []Block) Block {
 		stack.Sub[0].Count = count
 	}
 	return stack
+}
+
+// From numbers the layers of a stack from first on.
+func (b Block) From(first int64) Block {
+	if first == 0 {
+		return b
+	}
+	b.Sub = slices.Clone(b.Sub)
+	for g := range b.Sub {
+		shifted := slices.Clone(b.Sub[g].Index)
+		for i := range shifted {
+			shifted[i] = Range{shifted[i].First + first, shifted[i].Last + first}
+		}
+		b.Sub[g].Index = shifted
+	}
+	return b
 }
 
 // fingerprint writes blocks so that equal ones, and only they, give equal bytes.
@@ -124,6 +141,7 @@ func (f *fingerprint) scores(s *Scores) {
 		f.size(n)
 	}
 	f.number(s.Window)
+	f.number(s.Stride)
 	f.flag(s.Masked)
 	f.flag(s.Cross)
 	f.flag(s.Borrowed)
