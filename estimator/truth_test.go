@@ -302,6 +302,7 @@ func TestDefaultsAreTheClasses(t *testing.T) {
 
 func checkCase(t *testing.T, c *truthCase, raw json.RawMessage) {
 	t.Helper()
+	c = corrected(t, c)
 	config, err := hfconfig.New(raw, c.ModelType)
 	if err != nil {
 		t.Fatal(err)
