@@ -307,33 +307,38 @@ func (l *leaf) folded(p Param) string {
 }
 
 // closedFormula writes the unique parameters as one formula, stack by stack and
-// then what stands outside, with its value and the letters it uses.
+// then what stands outside, with its value and the letters it uses. Where the
+// feed-forward width is 4·D it is written so.
 func (m *Model) closedFormula() (text string, value int64, symbols []Symbol, notes []string) {
-	var parts []string
-	var outside, whole Size
+	var groups []layerGroup
+	var outside Size
 	for _, part := range m.parts() {
-		collectStacks(part, func(stack Block) {
-			for _, group := range perLayer(stack) {
-				parts = append(parts, group.text())
-				whole = whole.Plus(group.count.Times(group.inner))
-			}
-		}, func(b Block) { outside = outside.Plus(uniqueOf(b)) })
+		collectStacks(part, func(stack Block) { groups = append(groups, perLayer(stack)...) },
+			func(b Block) { outside = outside.Plus(uniqueOf(b)) })
 	}
-	whole = whole.Plus(outside)
-	if len(outside.terms) > 0 || len(parts) == 0 {
-		parts = append(parts, outside.String())
+	whole := outside
+	for _, g := range groups {
+		whole = whole.Plus(g.count.Times(g.inner))
 	}
 	symbols = whole.symbols()
+	simplify := func(s Size) Size { return s }
+	if wide := (Symbol{"F", 4 * m.D.Int()}); m.D.Int() > 0 && slices.Contains(symbols, wide) {
+		notes = append(notes, "F = 4D")
+		simplify = func(s Size) Size { return s.substitute(wide, m.D.X(4)) }
+	}
+	var parts []string
+	for _, g := range groups {
+		g.inner = simplify(g.inner)
+		parts = append(parts, g.text())
+	}
+	if len(outside.terms) > 0 || len(parts) == 0 {
+		parts = append(parts, simplify(outside).String())
+	}
 	for _, extra := range []Size{m.N, m.D, m.V} {
 		for _, s := range extra.symbols() {
 			if !slices.Contains(symbols, s) {
 				symbols = append(symbols, s)
 			}
-		}
-	}
-	for _, s := range symbols {
-		if s.Name == "F" && m.D.Int() > 0 && s.Value == 4*m.D.Int() {
-			notes = append(notes, "F = 4D")
 		}
 	}
 	return strings.Join(parts, " + "), whole.Int(), sortSymbols(symbols), notes

@@ -177,6 +177,35 @@ func mergeTerms(terms []term) []term {
 	return merged
 }
 
+// substitute writes another size for a symbol of that value.
+func (s Size) substitute(symbol Symbol, by Size) Size {
+	var sum Size
+	for _, t := range s.terms {
+		product := Const(t.coefficient)
+		for _, f := range t.factors {
+			power := Size{f.raised(), []term{{1, []factor{f}}}, false, ""}
+			if f.symbol == symbol.Name && f.value == symbol.Value {
+				power = Const(1)
+				for range f.power {
+					power = power.Times(by)
+				}
+			}
+			product = product.Times(power)
+		}
+		sum = sum.Plus(product)
+	}
+	return sum
+}
+
+// raised is the factor's value; beyond 64 bits it saturates.
+func (f factor) raised() int64 {
+	n := int64(1)
+	for range f.power {
+		n, _ = mul64(n, f.value)
+	}
+	return n
+}
+
 func degree(t term) int {
 	d := 0
 	for _, f := range t.factors {

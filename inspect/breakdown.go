@@ -48,15 +48,17 @@ func (in *Inspection) byRole() {
 	slices.SortStableFunc(in.ByRole, func(a, b RoleSum) int { return cmp.Compare(b.Elements, a.Elements) })
 }
 
-// byLayer sums by the first number in a name: the layer of its stack.
+// byLayer sums by the first number in a name: the layer of its stack. Modules
+// stand in the order of the description, buffers last.
 func (in *Inspection) byLayer() {
 	type key struct {
 		stack string
 		layer int64
 	}
 	places := make(map[key]int)
-	for i := range in.Result.Claims {
-		for _, m := range in.Result.Claims[i].Members {
+	for _, i := range in.claimOrder() {
+		claim := &in.Result.Claims[i]
+		for _, m := range claim.Members {
 			stack, layer, module, ok := splitLayer(m.Tensor.Name)
 			if !ok {
 				continue
@@ -67,7 +69,7 @@ func (in *Inspection) byLayer() {
 				places[key{stack, layer}] = at
 				in.ByLayer = append(in.ByLayer, LayerSum{Stack: stack, Layer: layer})
 			}
-			in.ByLayer[at].add(module, m.Tensor)
+			in.ByLayer[at].add(module, m.Tensor, claim.Logical == 0)
 		}
 	}
 	slices.SortStableFunc(in.ByLayer, func(a, b LayerSum) int {
@@ -75,13 +77,46 @@ func (in *Inspection) byLayer() {
 	})
 }
 
-func (l *LayerSum) add(module string, t *safetensors.Tensor) {
+// claimOrder returns the claims in the order in which the description has their
+// tensors; what it does not have comes last, in the order of the files.
+func (in *Inspection) claimOrder() []int {
+	rank := make(map[string]int)
+	if in.Described != nil {
+		for i, t := range in.Described.Tensors() {
+			rank[ending(t.Template)] = i - 1<<20
+		}
+	}
+	order := make([]int, len(in.Result.Claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return rank[ending(in.Result.Claims[a].Template)] - rank[ending(in.Result.Claims[b].Template)]
+	})
+	return order
+}
+
+// ending is the part of a folded name from its first number on: whatever
+// prefix the file has, it is the same.
+func ending(template string) string {
+	if i := strings.IndexByte(template, '*'); i >= 0 {
+		return template[i:]
+	}
+	return template
+}
+
+func (l *LayerSum) add(module string, t *safetensors.Tensor, apart bool) {
 	n := t.Elements()
 	l.Elements += n
 	l.Bytes += t.Bytes()
-	i := slices.IndexFunc(l.Modules, func(m ModuleSum) bool { return m.Module == module })
+	if !apart {
+		l.Parameters += n
+	} else if i := strings.LastIndexByte(t.Name, '.'); i >= 0 {
+		module = strings.TrimPrefix(module+t.Name[i:], ".")
+	}
+	i := slices.IndexFunc(l.Modules, func(m ModuleSum) bool { return m.Module == module && m.Apart == apart })
 	if i < 0 {
-		l.Modules = append(l.Modules, ModuleSum{Module: module})
+		l.Modules = append(l.Modules, ModuleSum{Module: module, Apart: apart})
 		i = len(l.Modules) - 1
 	}
 	l.Modules[i].Elements += n

@@ -120,17 +120,20 @@ type DTypeSum struct {
 
 // LayerSum is what one layer holds, module by module.
 type LayerSum struct {
-	Stack    string      `json:"stack"` // such as h, model.layers
-	Layer    int64       `json:"layer"`
-	Elements int64       `json:"elements"`
-	Bytes    int64       `json:"bytes"`
-	Modules  []ModuleSum `json:"modules,omitempty"`
+	Stack      string      `json:"stack"` // such as h, model.layers
+	Layer      int64       `json:"layer"`
+	Elements   int64       `json:"elements"`
+	Parameters int64       `json:"parameters"` // stored elements less buffers and bookkeeping
+	Bytes      int64       `json:"bytes"`
+	Modules    []ModuleSum `json:"modules,omitempty"`
 }
 
-// ModuleSum is what one module of a layer holds; equal experts are summed.
+// ModuleSum is what one module of a layer holds, weight and bias together; equal
+// experts are summed.
 type ModuleSum struct {
 	Module   string `json:"module"`
 	Elements int64  `json:"elements"`
+	Apart    bool   `json:"no_parameter,omitempty"` // a buffer, or bookkeeping of a quantisation
 }
 
 // ShardSum is what one file holds.

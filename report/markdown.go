@@ -83,12 +83,8 @@ func (m *markdown) ledger(t *table) {
 
 func (m *markdown) layers(in *inspect.Inspection) {
 	for _, g := range foldLayers(in.ByLayer) {
-		m.printf("\n### %s %s\n\n", cell(g.first.Stack), cell(g.numbers.String()))
-		m.head("module", "elements:")
-		for _, mod := range g.first.Modules {
-			m.row(mod.Module, Thousands(mod.Elements))
-		}
-		m.row("each layer", Thousands(g.first.Elements))
+		m.printf("\n### %s %s\n\n", cell(g.first.Stack), plainSet(g.numbers))
+		m.ledger(layerTable(&g.first))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -132,11 +133,20 @@ func formulaLines(t *table, formula *inspect.Formula, rows []reconcile.Row) {
 			t.add(signed(row))
 		}
 	}
-	derived := *formula.Derived
-	if len(formula.Notes) > 0 {
+	derived := short(*formula.Derived)
+	if derived != "" && len(formula.Notes) > 0 {
 		derived += ", " + strings.Join(formula.Notes, ", ")
 	}
 	t.strong("= from the config", Thousands(*formula.DerivedValue), derived)
+}
+
+// short returns a formula that can be taken in at a glance, else nothing: the
+// archs command shows long ones term by term.
+func short(formula string) string {
+	if utf8.RuneCountInString(formula) > 64 {
+		return ""
+	}
+	return formula
 }
 
 func signed(row reconcile.Row) (label, number, remark string) {
@@ -145,7 +155,15 @@ func signed(row reconcile.Row) (label, number, remark string) {
 	if n < 0 {
 		sign, n = "− ", -n
 	}
-	return sign + row.Reason, Thousands(n), row.Formula
+	return sign + row.Reason, Thousands(n), remarkOf(row)
+}
+
+// remarkOf is a row's formula; of the tensors in a file, their number and names.
+func remarkOf(row reconcile.Row) string {
+	if row.Stage == reconcile.FormulaStage {
+		return short(row.Formula)
+	}
+	return row.Formula
 }
 
 // legend writes the values of some symbols: N 48, D 1600, V 50257.
@@ -162,14 +180,41 @@ func legend(symbols []estimator.Symbol, only string) string {
 // layers writes what one layer of each kind holds, module by module.
 func layers(w io.Writer, in *inspect.Inspection, style Style) {
 	for _, g := range foldLayers(in.ByLayer) {
-		t := &table{indent: "  "}
-		for _, m := range g.first.Modules {
-			t.add("  "+m.Module, Thousands(m.Elements), "")
-		}
-		t.strong("= "+g.first.Stack+" "+g.numbers.String(), Thousands(g.first.Elements), "each")
-		fmt.Fprintln(w)
-		t.write(w, style)
+		fmt.Fprintf(w, "\n  %s %s\n", Safe(g.first.Stack), plainSet(g.numbers))
+		layerTable(&g.first).write(w, style)
 	}
+}
+
+func layerTable(l *inspect.LayerSum) *table {
+	t := &table{indent: "  "}
+	for _, m := range l.Modules {
+		if !m.Apart {
+			t.add("+ "+m.Module, Thousands(m.Elements), "")
+		}
+	}
+	t.strong("= parameters", Thousands(l.Parameters), "each layer")
+	if l.Parameters == l.Elements {
+		return t
+	}
+	for _, m := range l.Modules {
+		if m.Apart {
+			t.add("+ "+m.Module, Thousands(m.Elements), "no parameter")
+		}
+	}
+	t.add("= stored", Thousands(l.Elements), "")
+	return t
+}
+
+// plainSet writes layer numbers for a reader: 0–47, 3, 5.
+func plainSet(set estimator.Indices) string {
+	parts := make([]string, len(set))
+	for i, r := range set {
+		parts[i] = fmt.Sprint(r.First)
+		if r.Last > r.First {
+			parts[i] += fmt.Sprintf("–%d", r.Last)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // layerFold is a run of layers that hold the same.
