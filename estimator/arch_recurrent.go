@@ -6,7 +6,7 @@ import (
 )
 
 // State-space, recurrent and hybrid families.
-var recurrentFamily = slices.Concat(ssmFamily, zambaFamily, deltaFamily, convolutionFamily, []Arch{
+var recurrentFamily = slices.Concat(ssmFamily, zambaFamily, deltaFamily, convolutionFamily, linearFamily, oddFamily, []Arch{
 	{"recurrent_gemma", "RecurrentGemmaForCausalLM", recurrentGemma},
 	{"rwkv", "RwkvForCausalLM", rwkv},
 	{"xlstm", "xLSTMForCausalLM", xlstm},

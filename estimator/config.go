@@ -83,6 +83,15 @@ func (c *Config) SizeOr(symbol, field string, derived Size) Size {
 	return c.firstOr(symbol, derived, field)
 }
 
+// GivenOr returns a field under a symbol where the file itself has it, else the
+// derived size: for fields whose class default is derived from others.
+func (c *Config) GivenOr(symbol, field string, derived Size) Size {
+	if n, ok := c.GivenInt(field); ok {
+		return c.named(symbol, field, n)
+	}
+	return derived
+}
+
 // SizeAuto returns a field under a symbol, or the derived size where it says
 // "auto" or is left open.
 func (c *Config) SizeAuto(symbol, field string, derived Size) Size {

@@ -39,8 +39,10 @@ type Decoder struct {
 
 	Window func(i int) int64 // else by the usual fields
 	Prefix string            // else model
-	Answer string            // prefix under a question-answering head, where it differs
-	Heads  Heads
+
+	Embedding string // the token embedding, else embed_tokens
+	Answer    string // prefix under a question-answering head, where it differs
+	Heads     Heads
 }
 
 // Norms names the norms of a layer: before and after attention, before and after
@@ -85,14 +87,15 @@ func decoder(c *Config, d Decoder) Model {
 	if c.Task == QuestionAnswering && d.Answer != "" {
 		prefix = d.Answer
 	}
+	embedding := or(d.Embedding, "embed_tokens")
 	return Model{
 		Prefix: prefix, N: c.N, D: c.D, V: c.V,
 		Body: []Block{
-			Token("embed_tokens", d.Rows, c.D),
+			Token(embedding, d.Rows, c.D),
 			Stack("layers", c.N, func(i int) []Block { return d.Layer(i, d.Attn(i), d.FFN(i)) }),
 			d.norm(or(d.Final, "norm"), c.D),
 		},
-		Head: c.head(join(prefix, "embed_tokens.weight"), c.D, d.Heads),
+		Head: c.head(join(prefix, embedding+".weight"), c.D, d.Heads),
 	}
 }
 

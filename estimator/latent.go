@@ -10,6 +10,7 @@ type Latent struct {
 	Nope, Rope, Value Size // of one head: key without and with rotation, value
 	Bias              bool // of the projections from and to the hidden state
 	Window            int64
+	Output            string // name of the last projection, else o_proj
 
 	Up   func(query, keys Size) Block // the query's way up from its latent; else one linear
 	More []Block                      // the family's own: indexer, gates, sinks
@@ -41,7 +42,7 @@ func (c *Config) latentAttention(l Latent) Block {
 		Linear("kv_a_proj_with_mqa", c.D, l.KV.Plus(l.Rope)).Bias(l.Bias),
 		RMSNorm("kv_a_layernorm", l.KV),
 		Linear("kv_b_proj", l.KV, l.Heads.Times(l.Nope.Plus(l.Value))).On(PerKey))
-	sub = append(append(sub, l.More...), Linear("o_proj", values, c.D).Bias(l.Bias))
+	sub = append(append(sub, l.More...), Linear(or(l.Output, "o_proj"), values, c.D).Bias(l.Bias))
 	cached := l.KV.Plus(l.Rope)
 	return AttentionBlock("self_attn", Scores{Heads: l.Heads, KVHeads: l.Heads, KeyDim: key, ValueDim: l.Value,
 		Cached: cached, CachedLibrary: cached, Expanded: keys.Plus(values), Window: l.Window}, sub...)
