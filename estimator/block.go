@@ -31,6 +31,7 @@ type Block struct {
 
 	Tower  string // vision, audio, encoder: set on the outermost block of a tower
 	Shared bool   // runs here, but is stored where it stood first
+	Idle   bool   // stored, but does not run for the token at hand
 }
 
 // Kind names what a block computes.

@@ -98,6 +98,7 @@ func (f *fingerprint) block(b *Block) {
 	f.text(b.Name)
 	f.text(b.Tower)
 	f.flag(b.Shared)
+	f.flag(b.Idle)
 	f.size(b.Count)
 	f.size(b.Used)
 	f.size(b.In)

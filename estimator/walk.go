@@ -57,6 +57,9 @@ func (l leaf) descend(b *Block, visit func(*leaf)) {
 			here.layer = b.Index
 		}
 	}
+	if b.Idle {
+		here.used = Size{}
+	}
 	if len(b.Params) > 0 || b.Scores != nil || b.Extra != nil || len(b.States) > 0 {
 		visit(&here)
 	}
