@@ -18,8 +18,10 @@ const (
 	MultipleChoice
 	NextSentencePrediction
 	DoubleHeads
+	Reward
 	SimpleAnswering // question answering without the beam search of XLM and XLNet
 	ConditionalGeneration
+	AudioClassification
 )
 
 var taskSuffixes = []struct {
@@ -39,6 +41,11 @@ var taskSuffixes = []struct {
 	{"ForMultipleChoice", MultipleChoice},
 	{"ForNextSentencePrediction", NextSentencePrediction},
 	{"ForConditionalGeneration", ConditionalGeneration},
+	{"MTModel", ConditionalGeneration},
+	{"ForAudioClassification", AudioClassification},
+	{"GenerationDecoder", CausalLM},
+	{"GenerationEncoder", BaseModel},
+	{"RewardModel", Reward},
 	{"Model", BaseModel},
 }
 
@@ -81,9 +88,11 @@ type Heads struct {
 	Head       string // output projection: lm_head
 	HeadBias   bool
 	Score      string // sequence classification: score
+	ScoreBias  bool
 	Tokens     string // token classification: score
 	Answers    string // question answering: qa_outputs
 	AllLabels  bool   // question answering with as many outputs as the config has labels
+	Untied     bool   // an output projection of its own where the config does not say
 	NeverTied  bool   // an output projection of its own, whatever the config says
 	TokensBare bool   // token classification without a bias
 }
@@ -91,12 +100,14 @@ type Heads struct {
 // head returns the blocks that stand beside a decoder's body for the class's
 // task. The output projection is tied to the embedding where the config says so.
 func (c *Config) head(embedding string, d Size, names Heads) []Block {
-	labels := Named("labels", c.NumLabels())
+	labels, tied := Named("labels", c.NumLabels()), c.BoolOr("tie_word_embeddings", !names.Untied)
 	switch c.Task {
 	case BaseModel:
 		return nil
 	case SequenceClassification:
-		return []Block{Linear(or(names.Score, "score"), d, labels).As(Classifier)}
+		return []Block{Linear(or(names.Score, "score"), d, labels).Bias(names.ScoreBias).As(Classifier)}
+	case Reward:
+		return []Block{Linear("v_head", d, Const(1)).As(Classifier)}
 	case TokenClassification:
 		return []Block{Linear(or(names.Tokens, "score"), d, labels).Bias(!names.TokensBare).As(Classifier)}
 	case QuestionAnswering:
@@ -107,7 +118,7 @@ func (c *Config) head(embedding string, d Size, names Heads) []Block {
 		return []Block{Linear(or(names.Answers, "qa_outputs"), d, outputs).Bias(true).As(Classifier)}
 	}
 	head := []Block{Linear(or(names.Head, "lm_head"), d, c.V).Bias(names.HeadBias).
-		On(PerLogit).TiedTo(embedding, c.tied() && !names.NeverTied).As(Head)}
+		On(PerLogit).TiedTo(embedding, tied && !names.NeverTied).As(Head)}
 	if c.Task == DoubleHeads {
 		head = append(head, c.summary("multiple_choice_head", d, Const(1))...)
 	}
