@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"iter"
+	"slices"
 )
 
 // File is one file of a checkpoint.
@@ -61,6 +62,29 @@ func (c *Checkpoint) All() iter.Seq2[*File, *Tensor] {
 			}
 		}
 	}
+}
+
+// Countable reports whether at least one header could be read. Where none could,
+// the files' errors say why.
+func (c *Checkpoint) Countable() bool {
+	for _, file := range c.Files {
+		if file.Header != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Left are the sets of which no file was read for this checkpoint: an index may
+// name files that look like sets of their own.
+func (c *Checkpoint) Left(others []Set) []Set {
+	read := make(map[string]bool)
+	for _, file := range slices.Concat(c.Files, c.Unused) {
+		read[file.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(others), func(s Set) bool {
+		return slices.ContainsFunc(s.Files, func(p Part) bool { return read[p.Path] })
+	})
 }
 
 // AllFaults lists what is wrong: faults of the set and its index first, then file by file,

@@ -201,7 +201,7 @@ func (c *Choice) explain(candidates []Set, opts ChooseOptions) {
 		}
 	}
 	if s.Variant != "" && opts.Variant == "" {
-		c.notice(NoticeVariantOnly, s, "there are only weights of the variant "+printable(s.Variant)+"; loaders need it named to find %s", s)
+		c.notice(NoticeVariantOnly, s, "%s is a variant, and there are no weights without one; loaders need the variant named", s)
 	}
 	if s.Folder != "" && opts.Subfolder == "" {
 		c.notice(NoticeSubfolder, s, "there are no weights at the root; %s was taken from a subfolder", s)

@@ -194,7 +194,7 @@ func (p *parser) readShape(f *fields, at int) {
 	for i := p.space(at + 1); p.at(i) != ']'; {
 		dim, next, ok := p.uint(i)
 		if !ok {
-			p.entryFault(KindEntry, f.name, i, "shape has a dimension that is not a whole number of 64 bits without sign")
+			p.entryFault(KindEntry, f.name, i, "shape has the dimension %s, which is not a whole number from 0 to 2^64-1", p.excerpt(i))
 			p.dims = p.dims[:first]
 			return
 		}
@@ -223,7 +223,7 @@ func (p *parser) readOffsets(f *fields, at int) {
 	for i := p.space(at + 1); p.at(i) != ']'; count++ {
 		v, next, ok := p.uint(i)
 		if !ok {
-			p.entryFault(KindEntry, f.name, i, "data_offsets holds something that is not a whole number of 64 bits without sign")
+			p.entryFault(KindEntry, f.name, i, "data_offsets holds %s, which is not a whole number from 0 to 2^64-1", p.excerpt(i))
 			return
 		}
 		if count < 2 {

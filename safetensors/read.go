@@ -175,6 +175,11 @@ func (f *File) offered(json []byte) bool {
 	if length < int64(len(json))/2 || length > int64(len(json))*2 || length > MaxHeaderLength {
 		return false
 	}
+	if h.Length != length {
+		for i := range h.Tensors {
+			h.Tensors[i].At = 0 // not the place in the file
+		}
+	}
 	h.Length = length
 	f.Header = h
 	return true

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/safetensors"
+	st "github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
 	"github.com/hf-inspect/hf-inspect/source"
 )
 
@@ -131,5 +132,24 @@ func TestSets(t *testing.T) {
 	sets = safetensors.Sets(files("model-00001-of-999999999.safetensors"))
 	if len(sets) != 1 || len(sets[0].Missing) > 10_000 {
 		t.Errorf("%d sets", len(sets))
+	}
+}
+
+func TestLeft(t *testing.T) {
+	blobs := map[string]st.Blob{
+		"layer-a.safetensors":          st.Sparse(st.T("a", "F32", 1)),
+		"layer-b.safetensors":          st.Sparse(st.T("b", "F32", 1)),
+		"model.safetensors.index.json": st.Whole(st.Index("8", map[string]string{"a": "layer-a.safetensors", "b": "./layer-b.safetensors"})),
+		"original/model.safetensors":   st.Sparse(st.T("a", "F32", 1)),
+	}
+	src := st.NewFolder(blobs)
+	c := open(t, src, safetensors.ReadOptions{})
+	if c.Totals().Elements != 2 || !c.Complete || !c.Countable() || len(describe(c)) > 0 {
+		t.Errorf("%+v, %q", c.Totals(), describe(c))
+	}
+	list, _ := src.List(t.Context())
+	left := c.Left(safetensors.Sets(list))
+	if len(left) != 2 || left[1].Name() != "original/model.safetensors" {
+		t.Errorf("%+v", left)
 	}
 }

@@ -150,6 +150,19 @@ func (s *scanner) scalar(i int) (int, *Error) {
 	return i, s.fail(i, "expected a value")
 }
 
+// excerpt is the beginning of the value at i, whose syntax is known to be right,
+// for a message.
+func (s *scanner) excerpt(i int) string {
+	if c := s.at(i); c == '{' || c == '[' {
+		return s.kind(i)
+	}
+	end, err := s.skip(i, 0)
+	if err != nil || end-i > 24 {
+		return s.kind(i)
+	}
+	return printable(s.text[i:end])
+}
+
 // kind names the type of the value at i for a message.
 func (s *scanner) kind(i int) string {
 	switch c := s.at(i); c {
