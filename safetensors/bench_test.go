@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,13 +55,18 @@ func deepSeekHeaders(tb testing.TB) []shardHeader {
 
 func (h *shardHeader) appendEntry(tb testing.TB, name, dtype, shape string) {
 	d, ok := ParseDType(dtype)
-	var dims []int64
-	if err := json.Unmarshal([]byte(shape), &dims); err != nil || !ok {
-		tb.Fatal(name, dtype, shape, err)
+	size := int64(d.Bits() / 8)
+	for dim := range strings.SplitSeq(strings.Trim(shape, "[]"), ",") {
+		n, err := strconv.ParseInt(dim, 10, 64)
+		if err != nil || !ok {
+			tb.Fatal(name, dtype, shape, err)
+		}
+		size *= n
 	}
-	size, _, _ := byteSize(dims, d)
-	h.json = fmt.Appendf(h.json, `,%q:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, dtype, shape, h.data, h.data+size)
+	h.json = append(h.json, `,"`+name+`":{"dtype":"`+dtype+`","shape":`+shape+`,"data_offsets":[`...)
+	h.json = append(strconv.AppendInt(h.json, h.data, 10), ',')
 	h.data += size
+	h.json = append(strconv.AppendInt(h.json, h.data, 10), "]}"...)
 }
 
 // pad closes the object and fills it up to a multiple of eight bytes.

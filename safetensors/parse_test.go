@@ -179,18 +179,18 @@ func TestErrorText(t *testing.T) {
 
 // TestMemoryFollowsFile parses what claims much and holds little.
 func TestMemoryFollowsFile(t *testing.T) {
-	braces := strings.Repeat("{", 1<<20)
+	braces := strings.Repeat("{", 1<<18)
 	if per := testing.AllocsPerRun(1, func() { safetensors.ParseHeader([]byte(braces), -1) }); per > 20 {
 		t.Errorf("%v allocations", per)
 	}
 	var many strings.Builder
 	many.WriteString(`{`)
-	for i := range 100_000 {
+	for i := range 20_000 {
 		fmt.Fprintf(&many, `"%d":["U8",[],[%d,%d]],`, i, i, i+1)
 	}
-	many.WriteString(`"z":["U8",[],[100000,100001]]}`)
-	h, err := safetensors.ParseHeader([]byte(many.String()), 100_001)
-	if err != nil || h.Err() != nil || len(h.Tensors) != 100_001 {
+	many.WriteString(`"z":["U8",[],[20000,20001]]}`)
+	h, err := safetensors.ParseHeader([]byte(many.String()), 20_001)
+	if err != nil || h.Err() != nil || len(h.Tensors) != 20_001 {
 		t.Fatal(err, h.Err(), len(h.Tensors))
 	}
 }
