@@ -31,8 +31,8 @@ type FormulaRow struct {
 
 // Symbol is a letter and its value.
 type Symbol struct {
-	Name  string
-	Value int64
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
 }
 
 // TextbookFormula is the formula in the spelling of the JSON result.

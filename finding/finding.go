@@ -75,6 +75,9 @@ func Names(names []string) []string {
 
 // Sort orders findings by severity, then by code, and drops repetitions.
 func Sort(findings []Finding) []Finding {
+	if findings == nil {
+		findings = []Finding{} // in JSON a list, not null
+	}
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(a.Code, b.Code))
 	})

@@ -91,7 +91,7 @@ func (in *Inspection) claimOrder() []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return rank[ending(in.Result.Claims[a].Template)] - rank[ending(in.Result.Claims[b].Template)]
+		return rank[ending(in.Result.Claims[a].Name)] - rank[ending(in.Result.Claims[b].Name)]
 	})
 	return order
 }

@@ -83,6 +83,7 @@ func (a *account) describe(class string, guess func(candidates []string) string)
 		}
 	}
 	model, err := estimator.Describe(a.config, class)
+	a.config.Check()
 	a.faults()
 	var field *hfconfig.FieldError
 	switch {

@@ -101,6 +101,7 @@ type Claim struct {
 	Status   Status
 	Role     string
 	Template string // as stored, "*" where a number stands
+	Name     string // the same under the description's prefix and endings
 	DType    safetensors.DType
 	Shape    []int64
 	Logical  int64 // parameters, all members together; 0 for buffers and bookkeeping

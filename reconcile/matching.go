@@ -89,7 +89,7 @@ func (m *matching) claimIf(g *group, status Status, role string, logicalEach int
 	if taken == nil {
 		return nil
 	}
-	m.claims = append(m.claims, claim{Claim: Claim{Status: status, Role: role, Template: g.template, DType: g.dtype,
+	m.claims = append(m.claims, claim{Claim: Claim{Status: status, Role: role, Template: g.template, Name: g.name, DType: g.dtype,
 		Shape: g.shape, Logical: logicalEach * int64(len(taken)), members: taken}})
 	return taken
 }

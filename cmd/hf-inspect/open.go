@@ -56,7 +56,11 @@ func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Wri
 	}
 	progress, finish := s.progressBar(stderr)
 	defer finish()
-	return inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel, Progress: progress})
+	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel, Progress: progress})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", model, err)
+	}
+	return in, nil
 }
 
 // progressBar counts shards on stderr: where it is a terminal, the output is
