@@ -32,6 +32,10 @@ type layouter struct {
 }
 
 func (l *layouter) fault(kind Kind, t *Tensor, format string, args ...any) {
+	if len(l.faults) >= maxFaults {
+		l.header.Unlisted++
+		return
+	}
 	l.faults = append(l.faults, &Error{Kind: kind, Tensor: t.Name, Offset: l.fileOffset(t.Begin), Detail: fmt.Sprintf(format, args...)})
 }
 

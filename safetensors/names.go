@@ -71,8 +71,8 @@ func (p *parser) dropDuplicates() {
 		}
 		dead[previous] = true
 		last[first] = i
-		p.header.Notices = append(p.header.Notices, Notice{Kind: NoticeDuplicateTensor, Tensor: tensors[i].Name,
-			Offset: int64(tensors[i].At), Count: 1, Detail: "the name occurs twice in the header; the last entry counts"})
+		p.notice(NoticeDuplicateTensor, tensors[i].Name, int(tensors[i].At)-int(p.base),
+			"the name occurs twice in the header; the last entry counts")
 	}
 	if dead != nil {
 		p.removeTensors(func(i int) bool { return dead[i] })

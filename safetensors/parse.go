@@ -13,6 +13,11 @@ const (
 	MaxHeaderLength = 100_000_000
 
 	metadataKey = "__metadata__"
+
+	// maxFaults bounds the lists of faults and of notices. A header with more broken
+	// entries is not worth counting; further faults of place and size, and further
+	// notices, are only counted.
+	maxFaults = 100_000
 )
 
 // ParseHeader parses and checks the JSON header of a safetensors file, padding
@@ -115,6 +120,9 @@ func (p *parser) members(i int) (int, *Error) {
 				return i, err
 			}
 		}
+		if len(p.entryFaults) > maxFaults {
+			return i, p.tooMany()
+		}
 		i = p.space(i)
 		switch p.at(i) {
 		case ',':
@@ -188,8 +196,20 @@ func (p *parser) notObject(i int) *Error {
 
 // notice records an oddity at position i.
 func (p *parser) notice(kind NoticeKind, tensor string, i int, detail string) {
+	if len(p.header.Notices) >= maxFaults {
+		p.header.Unlisted++
+		return
+	}
 	p.header.Notices = append(p.header.Notices,
 		Notice{Kind: kind, Tensor: tensor, Offset: p.base + int64(i), Count: 1, Detail: detail})
+}
+
+// tooMany is the error for a header of little else than broken entries: its first
+// fault, which the reference gives too.
+func (p *parser) tooMany() *Error {
+	first := *p.entryFaults[0]
+	first.Detail += fmt.Sprintf("; more than %d entries are broken, so nothing was counted", maxFaults)
+	return &first
 }
 
 // entryFault records that the entry of a tensor has the wrong form at i.

@@ -195,6 +195,19 @@ func TestMemoryFollowsFile(t *testing.T) {
 	}
 }
 
+// TestManyFaults bounds what a header of nothing but faults brings forth.
+func TestManyFaults(t *testing.T) {
+	broken := `{"a":0` + strings.Repeat(`,"a":0`, 200_000) + `}`
+	if got := verdictOf(safetensors.ParseHeader([]byte(broken), 0)); got != "invalid_entry" {
+		t.Errorf("broken entries: %s", got)
+	}
+	twice := `{"a":["U8",[],[0,1]]` + strings.Repeat(`,"a":["U8",[],[0,1]]`, 100_100) + `}`
+	h, err := safetensors.ParseHeader([]byte(twice), 1)
+	if err != nil || h.Err() != nil || len(h.Tensors) != 1 || len(h.Notices) > 100_001 || h.Unlisted < 100 {
+		t.Errorf("%v, %d tensors, %d notices, %d unlisted", err, len(h.Tensors), len(h.Notices), h.Unlisted)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	for start, want := range map[string]string{
 		"version https://git-lfs.github.com/spec/v1\noid sha256:0": "git-lfs pointer",

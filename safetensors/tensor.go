@@ -90,6 +90,8 @@ type Header struct {
 
 	Faults  []*Error // what the reference refuses although it can be counted, first reason first
 	Notices []Notice // what the reference accepts and an auditor should know
+
+	Unlisted int // faults and notices beyond the first 100,000 of each
 }
 
 // Err returns the fault for which the reference implementation would refuse the
