@@ -18,6 +18,7 @@ type disk struct {
 	info Info
 
 	depth int                    // how many levels of folders List enters
+	limit int                    // how many files it meets at most; 0: maxFiles
 	keep  func(name string) bool // nil: every file
 
 	// absent explains a file that is not there, where more is known than that.

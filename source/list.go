@@ -17,7 +17,7 @@ import (
 // files; more than this is somebody's home folder or a disk.
 const (
 	maxDepth = 8
-	maxFiles = 50_000
+	maxFiles = 50_000 // and folders
 )
 
 // ErrTooManyFiles is wrapped by the error for a folder that cannot be one
@@ -25,8 +25,8 @@ const (
 var ErrTooManyFiles = errors.New("too many files")
 
 func (d *disk) List(ctx context.Context) ([]File, error) {
-	w := walk{ctx: ctx, disk: d}
-	if err := w.folder("", d.depth); err != nil {
+	w := walk{ctx: ctx, disk: d, files: []File{}, left: cmp.Or(d.limit, maxFiles)}
+	if err := w.folder("", d.depth, nil); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(w.files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
@@ -37,9 +37,11 @@ type walk struct {
 	ctx   context.Context
 	disk  *disk
 	files []File
+	left  int // files and folders that may still be met
 }
 
-func (w *walk) folder(rel string, depth int) error {
+// folder lists a folder; above are the folders that it is in.
+func (w *walk) folder(rel string, depth int, above []fs.FileInfo) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
@@ -52,31 +54,36 @@ func (w *walk) folder(rel string, depth int) error {
 		}
 		return explain(full, err)
 	}
+	st, err := os.Stat(full)
+	if err != nil {
+		return explain(full, err)
+	}
 	for _, e := range entries {
-		if err := w.entry(path.Join(rel, e.Name()), depth); err != nil {
+		if err := w.entry(path.Join(rel, e.Name()), depth, append(above, st)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walk) entry(rel string, depth int) error {
+func (w *walk) entry(rel string, depth int, above []fs.FileInfo) error {
 	st, err := os.Stat(filepath.Join(w.disk.root, filepath.FromSlash(rel)))
 	if err != nil {
 		return nil // a broken link: in the HF cache, a file that is not there
 	}
-	switch {
-	case st.IsDir():
-		if depth == 0 || strings.HasPrefix(path.Base(rel), ".") {
+	if w.left--; w.left < 0 {
+		return fmt.Errorf("%w: %s holds more than a model does; name the folder of one model", ErrTooManyFiles, w.disk.root)
+	}
+	if st.IsDir() {
+		// A link back to a folder that this one is in has no end.
+		circle := slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, st) })
+		if depth == 0 || circle || strings.HasPrefix(path.Base(rel), ".") {
 			return nil
 		}
-		return w.folder(rel, depth-1)
-	case !st.Mode().IsRegular(), w.disk.keep != nil && !w.disk.keep(rel), CheckPath(rel) != nil:
-		return nil
+		return w.folder(rel, depth-1, above)
 	}
-	if len(w.files) == maxFiles {
-		return fmt.Errorf("%w: %s holds more than %d files; name the folder of one model", ErrTooManyFiles, w.disk.root, maxFiles)
+	if st.Mode().IsRegular() && CheckPath(rel) == nil && (w.disk.keep == nil || w.disk.keep(rel)) {
+		w.files = append(w.files, File{Path: rel, Size: st.Size()})
 	}
-	w.files = append(w.files, File{Path: rel, Size: st.Size()})
 	return nil
 }

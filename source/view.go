@@ -150,7 +150,11 @@ func noFolder(ctx context.Context, src Source, dir string) error {
 			names = append(names, top)
 		}
 	}
-	text := fmt.Sprintf("%s has no folder %s", src.Info().Location, dir)
+	where := src.Info().Location
+	if src.Info().Kind == Cache {
+		where = "the cached snapshot of " + where
+	}
+	text := fmt.Sprintf("%s has no folder %s", where, dir)
 	if len(names) > 0 {
 		text += "; it has " + strings.Join(names[:min(len(names), 20)], ", ")
 	}
