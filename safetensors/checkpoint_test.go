@@ -304,3 +304,26 @@ func TestReadValues(t *testing.T) {
 		t.Errorf("beyond the file: %v", err)
 	}
 }
+
+// TestFirstRequestSuffices holds that with an index one request a shard is
+// enough, however many tensors there are.
+func TestFirstRequestSuffices(t *testing.T) {
+	blobs := make(map[string]st.Blob)
+	weightMap := make(map[string]string)
+	for shard := 1; shard <= 4; shard++ {
+		file := fmt.Sprintf("model-0000%d-of-00004.safetensors", shard)
+		var tensors []st.Tensor
+		for i := range 1500 {
+			name := fmt.Sprintf("model.layers.%d.mlp.experts.%d.gate_proj.weight", shard, i)
+			tensors = append(tensors, st.T(name, "F8_E4M3", 20480, 71680))
+			weightMap[name] = file
+		}
+		blobs[file] = st.Sparse(tensors...)
+	}
+	blobs["model.safetensors.index.json"] = st.Whole(st.Index("", weightMap))
+	src := st.NewFolder(blobs)
+	c := open(t, src, safetensors.ReadOptions{})
+	if c.Totals().Tensors != 6000 || len(describe(c)) > 0 || src.Requests.Load() != 5 {
+		t.Errorf("%+v, %d requests, %q", c.Totals(), src.Requests.Load(), describe(c))
+	}
+}
