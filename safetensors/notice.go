@@ -18,6 +18,7 @@ const (
 	NoticeTensorUnaligned                   // data not aligned to the element size; Count tensors
 	NoticeOutOfOrder                        // header order is not data order
 	NoticeHugeDimension                     // a dimension over 2^63-1 beside a 0; shown as 2^63-1
+	NoticeHeaderLarge                       // header over 25,000,000 bytes, which huggingface_hub refuses
 
 	// Sets of files.
 	NoticeIndexBesideSingle // a single file and an index: the single file wins
@@ -40,6 +41,7 @@ var noticeNames = [...]string{
 	NoticeTensorUnaligned:   "tensor_unaligned",
 	NoticeOutOfOrder:        "out_of_order",
 	NoticeHugeDimension:     "huge_dimension",
+	NoticeHeaderLarge:       "header_large",
 	NoticeIndexBesideSingle: "index_beside_single_file",
 	NoticeVariantOnly:       "variant_only",
 	NoticeNoIndex:           "no_index",

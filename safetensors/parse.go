@@ -12,6 +12,8 @@ const (
 	// MaxHeaderLength is the longest header that the format allows, in bytes.
 	MaxHeaderLength = 100_000_000
 
+	hubHeaderLimit = 25_000_000 // bytes of header that huggingface_hub reads
+
 	metadataKey = "__metadata__"
 
 	// maxFaults bounds the lists of faults and of notices. A header with more broken
@@ -43,6 +45,9 @@ func ParseHeader(json []byte, dataSize int64) (*Header, error) {
 	faults := p.layout(dataSize)
 	p.header.Faults = joinFaults(p.metaFaults, p.entryFaults, p.tailFaults, faults)
 	p.exclude()
+	if len(json) > hubHeaderLimit {
+		p.notice(NoticeHeaderLarge, "", 0, "the header is over 25,000,000 bytes: huggingface_hub and the Hub's pages refuse it")
+	}
 	if (p.base+int64(len(json)))%8 != 0 {
 		p.notice(NoticeHeaderUnaligned, "", 0, "the data begins at no multiple of 8 bytes")
 	}
