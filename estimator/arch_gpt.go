@@ -81,7 +81,7 @@ func ctrl(c *Config) Model {
 // mpt has no bias anywhere and an MLP of 4·D: the class ignores no_bias and
 // expansion_ratio.
 func mpt(c *Config) Model {
-	return gpt(c, GPT{QKVBias: Off, OutBias: Off, MLPBias: Off, F: c.D.X(4), Norm: RMSNorm,
+	return gpt(c, GPT{Bias: Off, F: c.D.X(4), Norm: RMSNorm,
 		Names: Names{Stack: "blocks", Norm1: "norm_1", QKV: "Wqkv", Out: "out_proj", Norm2: "norm_2",
 			MLP: "ffn", Up: "up_proj", Down: "down_proj", Last: "norm_f"}})
 }

@@ -15,9 +15,8 @@ var fairseqFamily = []Arch{
 // opt has two more rows of positions than the config says. The 350M model has
 // its norms behind the blocks and a token embedding narrower than the layers.
 func opt(c *Config) Model {
-	bias := c.by("enable_bias")
 	d := GPT{Like: fairseqNames, Prefix: "model", Inner: "decoder", Width: "ffn_dim", Positions: c.C.Plus(Const(2)),
-		E: c.SizeOr("E", "word_embed_proj_dim", c.D), QKVBias: bias, OutBias: bias, MLPBias: bias,
+		E: c.SizeOr("E", "word_embed_proj_dim", c.D), Bias: c.by("enable_bias"),
 		Names: Names{Last: "final_layer_norm"}}
 	if !c.Bool("do_layer_norm_before") {
 		d.Place = AfterEach

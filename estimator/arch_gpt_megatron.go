@@ -19,8 +19,7 @@ func bloom(c *Config) Model {
 // to all heads.
 func falcon(c *Config) Model {
 	c.D = c.firstOr("D", c.D, "n_embed", "hidden_size")
-	bias := c.by("bias")
-	d := GPT{Like: megatronNames, Width: "ffn_hidden_size", QKVBias: bias, OutBias: bias, MLPBias: bias}
+	d := GPT{Like: megatronNames, Width: "ffn_hidden_size", Bias: c.by("bias")}
 	norms := int64(1)
 	switch {
 	case c.Bool("new_decoder_architecture"):
@@ -51,7 +50,7 @@ func gptNeoX(c *Config, prefix string) Model {
 // gptNeoXJapanese has no biases but one, of the last layer's attention output.
 func gptNeoXJapanese(c *Config) Model {
 	d := GPT{Like: megatronNames, Prefix: "gpt_neox_japanese", F: c.D.X(c.Int("intermediate_multiple_size")),
-		QKVBias: Off, OutBias: Off, MLPBias: Off, Heads: Heads{Head: "embed_out"},
+		Bias: Off, Heads: Heads{Head: "embed_out"},
 		Names: Names{Token: "embed_in", Stack: "layers", Attn: "attention", Last: "final_layer_norm"}}
 	d.Within = func(i int) []Block {
 		if int64(i) < c.N.Int()-1 {

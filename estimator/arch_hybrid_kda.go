@@ -159,7 +159,7 @@ func miniMax(c *Config) Model {
 // lightning is linear attention with a decay that is fixed for each head, block
 // by block; the decays are stored.
 func (c *Config) lightning() Block {
-	B, one := c.Size("B", "block_size"), Const(1)
+	B, one := c.SizeOr("B", "block_size", Named("B", 256)), Const(1)
 	b := Module("self_attn", StateSpace, Linear("qkv_proj", c.D, c.Q.X(3)),
 		Buffer("slope_rate", c.A, one, one), Buffer("query_decay", c.A, B, one), Buffer("key_decay", c.A, B, one), Buffer("diagonal_decay", one, c.A, B, B),
 		RMSNorm("norm", c.Q), Linear("output_gate", c.D, c.Q), Linear("out_proj", c.Q, c.D))

@@ -15,14 +15,18 @@ type GPT struct {
 	Positions Size   // rows of the position embedding; zero: none
 	E         Size   // width of the token embedding, if not D: projections lead in and out
 	KV        Size   // key and value heads, else as many as query heads
+	HeadDim   string // config field of the head dim, else D/A
 	F         Size   // width of the MLP, else by the field Width, else 4·D
 	Width     string // config field of the MLP's width, else n_inner
+	FusedGate bool   // the MLP's first projection is of gate and up
 
-	QKVBias, OutBias, MLPBias Setting // else on
-	Linear                    func(name string, in, out Size) Block
-	Norm                      func(name string, d Size) Block // else LayerNorm
-	Place                     NormPlace
-	NoLast                    bool // no last norm
+	Bias                               Setting // of the linears without a setting of their own: else on
+	QKVBias, OutBias, UpBias, DownBias Setting
+	Linear                             func(name string, in, out Size) Block
+	Norm                               func(name string, d Size) Block // else LayerNorm
+	Place                              NormPlace
+	NoLast                             bool  // no last norm
+	First                              int64 // number of the first layer
 
 	Scores func(i int, s Scores) Scores
 	Within func(i int) []Block // what attention has besides its projections
@@ -41,13 +45,17 @@ const (
 )
 
 // Names is what the modules of a decoder are called. QKV is one name, of the
-// fused projection, or three.
+// fused projection, or two, where keys and values are fused, or three. Up is one
+// name, or two where there is a gate.
 type Names struct {
 	Token, EmbedNorm, Position                    string
 	Stack, Norm1, Attn, QKV, Out, Norm2, Up, Down string
 	MLP, Last                                     string
 	CrossNorm, Cross, CrossKV, CrossQ             string
 }
+
+// Nameless is the name of a list whose members stand right below the prefix.
+const Nameless = "-"
 
 func gpt2Names() Names {
 	return Names{Token: "wte", Position: "wpe", Stack: "h", Norm1: "ln_1", Attn: "attn", QKV: "c_attn", Out: "c_proj",
@@ -98,7 +106,10 @@ func gpt(c *Config, d GPT) Model {
 	if n.EmbedNorm != "" {
 		body = append(body, d.Norm(n.EmbedNorm, c.D))
 	}
-	body = append(body, Stack(n.Stack, c.N, func(i int) []Block { return c.gptLayer(d, i) }))
+	if n.Stack == Nameless {
+		n.Stack = ""
+	}
+	body = append(body, Stack(n.Stack, c.N, func(i int) []Block { return c.gptLayer(d, i) }).From(d.First))
 	if d.Place != AfterEach && !d.NoLast {
 		body = append(body, d.Norm(n.Last, c.D))
 	}
@@ -110,7 +121,7 @@ func gpt(c *Config, d GPT) Model {
 }
 
 // completed fills in what a family leaves to the mould, and sets the heads:
-// these classes know no head dim but D/A.
+// most of these classes know no head dim but D/A.
 func (c *Config) completed(d GPT) GPT {
 	if d.Like == nil {
 		d.Like = gpt2Names
@@ -119,12 +130,17 @@ func (c *Config) completed(d GPT) GPT {
 	if d.KV.IsZero() {
 		d.KV = c.A
 	}
-	c.heads(c.A, d.KV, "")
+	c.heads(c.A, d.KV, d.HeadDim)
 	if d.E.IsZero() || d.E.Int() == c.D.Int() {
 		d.E = c.D
 	}
 	if d.F.IsZero() {
 		d.F = c.SizeOr("F", or(d.Width, "n_inner"), c.D.X(4))
+	}
+	for _, s := range []*Setting{&d.QKVBias, &d.OutBias, &d.UpBias, &d.DownBias} {
+		if *s == Auto {
+			*s = d.Bias
+		}
 	}
 	if d.Linear == nil {
 		d.Linear = Linear
@@ -170,6 +186,8 @@ func (c *Config) gptAttention(d GPT, i int) Block {
 	switch names := strings.Fields(d.Names.QKV); len(names) {
 	case 1:
 		sub = append(sub, d.linear(names[0], c.D, c.Q.Plus(c.U.X(2)), d.QKVBias))
+	case 2:
+		sub = append(sub, d.linear(names[0], c.D, c.Q, d.QKVBias), d.linear(names[1], c.D, c.U.X(2), d.QKVBias))
 	default:
 		for k, width := range []Size{c.Q, c.U, c.U} {
 			sub = append(sub, d.linear(names[k], c.D, width, d.QKVBias))
@@ -183,7 +201,15 @@ func (c *Config) gptAttention(d GPT, i int) Block {
 }
 
 func (c *Config) gptMLP(d GPT) Block {
-	return MLPBlock(d.Names.MLP, d.linear(d.Names.Up, c.D, d.F, d.MLPBias), d.linear(d.Names.Down, d.F, c.D, d.MLPBias))
+	var sub []Block
+	for _, name := range strings.Fields(d.Names.Up) {
+		width := d.F
+		if d.FusedGate {
+			width = d.F.X(2)
+		}
+		sub = append(sub, d.linear(name, c.D, width, d.UpBias))
+	}
+	return MLPBlock(d.Names.MLP, append(sub, d.linear(d.Names.Down, d.F, c.D, d.DownBias))...)
 }
 
 // gptCross is attention over an encoder's tokens. It runs where there is an

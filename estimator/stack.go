@@ -99,6 +99,7 @@ func (f *fingerprint) block(b *Block) {
 	f.text(b.Tower)
 	f.flag(b.Shared)
 	f.flag(b.Idle)
+	f.number(b.Repeat)
 	f.size(b.Count)
 	f.size(b.Used)
 	f.size(b.In)
@@ -111,6 +112,7 @@ func (f *fingerprint) block(b *Block) {
 		f.text(p.DType)
 		f.flag(p.Bias)
 		f.flag(p.Buffer)
+		f.flag(p.Unsaved)
 		f.number(int64(len(p.Shape)))
 		for _, d := range p.Shape {
 			f.size(d)
@@ -147,4 +149,5 @@ func (f *fingerprint) scores(s *Scores) {
 	f.flag(s.Cross)
 	f.flag(s.Borrowed)
 	f.flag(s.Bidirected)
+	f.flag(s.Memory)
 }

@@ -94,13 +94,14 @@ type Heads struct {
 	AllLabels  bool   // question answering with as many outputs as the config has labels
 	Untied     bool   // an output projection of its own where the config does not say
 	NeverTied  bool   // an output projection of its own, whatever the config says
+	TiedBy     string // config field that overrules tie_word_embeddings
 	TokensBare bool   // token classification without a bias
 }
 
 // head returns the blocks that stand beside a decoder's body for the class's
 // task. The output projection is tied to the embedding where the config says so.
 func (c *Config) head(embedding string, d Size, names Heads) []Block {
-	labels, tied := Named("labels", c.NumLabels()), c.BoolOr("tie_word_embeddings", !names.Untied)
+	labels, tied := Named("labels", c.NumLabels()), c.BoolOr(names.TiedBy, c.BoolOr("tie_word_embeddings", !names.Untied))
 	switch c.Task {
 	case BaseModel:
 		return nil
@@ -109,7 +110,8 @@ func (c *Config) head(embedding string, d Size, names Heads) []Block {
 	case Reward:
 		return []Block{Linear("v_head", d, Const(1)).As(Classifier)}
 	case TokenClassification:
-		return []Block{Linear(or(names.Tokens, "score"), d, labels).Bias(!names.TokensBare).As(Classifier)}
+		return []Block{Linear(or(names.Tokens, "score"), d, labels).
+			Bias(!names.TokensBare && c.BoolOr("token_classification_bias", true)).As(Classifier)}
 	case QuestionAnswering:
 		outputs := Const(2)
 		if names.AllLabels {
