@@ -1,5 +1,155 @@
 package estimator
 
-// Decoders that were made for an encoder beside them, and decoders within
-// composed models.
-var crossFamily = []Arch{}
+import (
+	"math/big"
+	"slices"
+)
+
+// Encoder-decoders, their decoders alone, and decoders that were made for an
+// encoder beside them.
+var crossFamily = slices.Concat([]Arch{
+	{"bart", "BartForConditionalGeneration", bart},
+	{"plbart", "PLBartForConditionalGeneration", bart},
+	{"mvp", "MvpForConditionalGeneration", mvp},
+	{"mbart", "MBartForConditionalGeneration", func(c *Config) Model {
+		return seq2seq(c, Seq2Seq{Names: Names{EmbedNorm: "layernorm_embedding", Last: "layer_norm"}, Positions: c.C.Plus(Const(2)), Shifted: true})
+	}},
+	{"pegasus", "PegasusForConditionalGeneration", func(c *Config) Model {
+		return seq2seq(c, Seq2Seq{Names: Names{Last: "layer_norm"}, Shifted: true})
+	}},
+	{"blenderbot", "BlenderbotForConditionalGeneration", func(c *Config) Model {
+		return seq2seq(c, Seq2Seq{Names: Names{Last: "layer_norm"}, Shifted: true})
+	}},
+	{"blenderbot-small", "BlenderbotSmallForConditionalGeneration", func(c *Config) Model {
+		return seq2seq(c, Seq2Seq{Names: Names{EmbedNorm: "layernorm_embedding"}, Shifted: true})
+	}},
+	{"bigbird_pegasus", "BigBirdPegasusForConditionalGeneration", bigBirdPegasus},
+	{"marian", "MarianMTModel", marian},
+	{"prophetnet", "ProphetNetForConditionalGeneration", prophetNet},
+	{"trocr", "TrOCRForCausalLM", trOCR},
+	{"whisper", "WhisperForConditionalGeneration", whisper},
+})
+
+// bart has two more rows of positions than the config says.
+func bart(c *Config) Model {
+	return seq2seq(c, Seq2Seq{Names: Names{EmbedNorm: "layernorm_embedding"}, Positions: c.C.Plus(Const(2)), Shifted: true})
+}
+
+// mvp is BART with learned prompts before the keys and values of each layer,
+// where they are switched on (Tang et al. 2022, arXiv:2206.12131).
+func mvp(c *Config) Model {
+	d := Seq2Seq{Names: Names{EmbedNorm: "layernorm_embedding"}, Positions: c.C.Plus(Const(2)), Shifted: true}
+	if c.Bool("use_prompt") && c.Task != CausalLM {
+		P, M := c.Size("P", "prompt_length"), c.Size("M", "prompt_mid_dim")
+		prompt := func(name, half string) Block {
+			return Module(name, Other, Token("prompt_embedding", P, c.D).As(Other), Linear("prompt_trans.0", c.D, M).Bias(true).On(Elsewhere),
+				Linear("prompt_trans.2", M, c.half(half).N.X(2).Times(c.D)).Bias(true).On(Elsewhere))
+		}
+		d.Beside = func(half string) []Block {
+			if half == "encoder" {
+				return []Block{prompt("self_attn_prompt", half)}
+			}
+			return []Block{prompt("self_attn_prompt", half), prompt("cross_attn_prompt", half)}
+		}
+	}
+	return seq2seq(c, d)
+}
+
+// bigBirdPegasus calls its last norm one over the embeddings. The head of the
+// decoder alone is never tied.
+func bigBirdPegasus(c *Config) Model {
+	return seq2seq(c, Seq2Seq{Names: Names{Last: "layernorm_embedding"}, NoBias: !c.Bool("use_bias"), Shifted: true, LoneUntied: true,
+		Encoder: Names{QKV: "self.query self.key self.value", Out: "output"}})
+}
+
+// marian leaves its positions, which are sines, out of the checkpoints of its
+// translation models. The halves may have vocabularies of their own.
+func marian(c *Config) Model {
+	rows := c.V
+	if n, ok := c.Nullable("decoder_vocab_size"); ok && n > 0 && n != c.V.Int() {
+		rows = c.named("Vd", "decoder_vocab_size", n)
+	}
+	d := Seq2Seq{Apart: !c.Bool("share_encoder_decoder_embeddings"), Rows: rows, Unsaved: c.Task == ConditionalGeneration, Shifted: true}
+	if d.Apart && c.Task == ConditionalGeneration {
+		d.Targets = rows
+	}
+	return seq2seq(c, d)
+}
+
+// prophetNet predicts several tokens at once: each in a stream of its own, which
+// attends to the main one and to itself (Qi et al. 2020, arXiv:2001.04063).
+func prophetNet(c *Config) Model {
+	ngram, buckets := c.Size("G", "ngram"), c.Size("B", "num_buckets")
+	return seq2seq(c, Seq2Seq{Prefix: "prophetnet", Table: "word_embeddings", Streams: ngram.Int(), EveryLogit: true,
+		NoCross: !c.Bool("add_cross_attention"),
+		Names: Names{Token: "word_embeddings", Position: "position_embeddings", EmbedNorm: "embeddings_layer_norm",
+			QKV: "query_proj key_proj value_proj", MLP: "feed_forward", Up: "intermediate", Down: "output", Norm2: "feed_forward_layer_norm",
+			Cross: "cross_attn", CrossNorm: "cross_attn_layer_norm"},
+		Beside: func(half string) []Block {
+			if half == "encoder" {
+				return nil
+			}
+			return []Block{Position("ngram_embeddings", ngram, c.D)}
+		},
+		Within: func(h *Config) Block {
+			relative := Linear("relative_pos_embeddings", c.D, buckets.Times(h.A)).Bias(true)
+			relative.Extra = streamKeys(ngram, c.D)
+			return relative
+		}})
+}
+
+// trOCR is the decoder of an encoder for images.
+func trOCR(c *Config) Model {
+	d := Seq2Seq{Positions: c.C.Plus(Const(2)), NoPositions: !c.Bool("use_learned_position_embeddings"), Head: "output_projection",
+		EveryLogit: true, CrossIn: c.SizeOr("X", "cross_attention_hidden_size", c.D)}
+	if c.Bool("layernorm_embedding") {
+		d.Names.EmbedNorm = "layernorm_embedding"
+	}
+	return seq2seq(c, d)
+}
+
+// whisper hears spectrograms: two convolutions, the second of which halves the
+// frames, and always as many as there are positions (Radford et al. 2022,
+// arXiv:2212.04356).
+func whisper(c *Config) Model {
+	S := c.Size("S", "max_source_positions")
+	d := Seq2Seq{Names: Names{Last: "layer_norm"}, Positions: c.Size("C", "max_target_positions"), Apart: true, NoKeyBias: true,
+		Head: "proj_out", EveryLogit: true, Embed: map[string][]Block{"encoder": c.spectrogram(S)}}
+	if c.Task == AudioClassification {
+		return c.classifiedAudio(d, S)
+	}
+	model := seq2seq(c, d)
+	if model.EncoderDecoder {
+		model.EncoderSeq = S.Int()
+	}
+	return model
+}
+
+// spectrogram is what leads from frames of mel bins to an audio encoder's S
+// tokens.
+func (c *Config) spectrogram(S Size) []Block {
+	return []Block{Conv("conv1", c.Size("M", "num_mel_bins"), c.D, Const(3)).Bias(true).On(PerMemory).Repeated(2),
+		Conv("conv2", c.D, c.D, Const(3)).Bias(true).On(PerMemory), Position("embed_positions", S, c.D)}
+}
+
+// classifiedAudio is the encoder alone, all of whose layers may be weighed, with
+// a classifier over the mean of its tokens.
+func (c *Config) classifiedAudio(d Seq2Seq, S Size) Model {
+	plain := fairseqNames()
+	d.Encoder = d.Names.or(plain)
+	B := c.Size("B", "classifier_proj_size")
+	head := []Block{Linear("projector", c.D, B).Bias(true).On(PerMemory).As(Classifier),
+		Linear("classifier", B, Named("labels", c.NumLabels())).Bias(true).On(PerSequence).As(Classifier)}
+	if c.Bool("use_weighted_layer_sum") {
+		head = append([]Block{Raw("layer_weights", Other, c.half("encoder").N.Plus(Const(1)))}, head...)
+	}
+	return Model{Body: []Block{c.encoderHalf(d, "")}, Head: head, EncoderSeq: S.Int()}
+}
+
+// streamKeys is the predicting streams' attention to their own keys, beside that
+// to the main stream's, which all streams have alike.
+func streamKeys(streams, d Size) *Extra {
+	return &Extra{Name: "streams", Sizes: []Size{streams, d}, FLOPs: func(p Pass) *big.Int {
+		return product(4, p.Batch, streams.Int(), p.Seq, p.Seq, d.Int())
+	}}
+}

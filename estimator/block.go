@@ -25,6 +25,7 @@ type Block struct {
 	// Work: a linear map from In to Out features, run on so many Rows.
 	In, Out Size
 	Rows    Rows
+	Repeat  int64   // runs on each of its rows; 0 is one
 	Scores  *Scores // attention over keys
 	States  []State // what a decoder keeps besides keys and values
 	Extra   *Extra  // work that no matrix explains
@@ -55,12 +56,13 @@ const (
 
 // Param is one tensor of a block.
 type Param struct {
-	Name   string // below the block's path: weight, bias; "" is the block's path itself
-	Shape  []Size
-	Bias   bool
-	Buffer bool   // persistent, but no parameter
-	TiedTo string // full name of the tensor that this one shares; then it is not stored
-	DType  string // where the model fixes it whatever the checkpoint's dtype
+	Name    string // below the block's path: weight, bias; "" is the block's path itself
+	Shape   []Size
+	Bias    bool
+	Buffer  bool   // persistent, but no parameter
+	TiedTo  string // full name of the tensor that this one shares; then it is not stored
+	Unsaved bool   // a parameter that checkpoints leave out, since it can be computed
+	DType   string // where the model fixes it whatever the checkpoint's dtype
 }
 
 // Rows says how often a linear map runs in one forward pass.
@@ -72,7 +74,7 @@ const (
 	PerLogit                // b·k, k the number of positions that get logits
 	PerSequence             // b
 	PerKey                  // b·T, every cached token again
-	PerMemory               // b·e, the encoder's tokens, when cross-attention fills its cache
+	PerMemory               // b·e, the encoder's tokens: in the first step, later steps find them cached
 	PerCrossed              // b·s where there is an encoder beside, else 0
 	Elsewhere               // not here: for another layer that shares the block
 )
@@ -95,6 +97,7 @@ type Scores struct {
 	Cross      bool  // keys and values come from the encoder
 	Borrowed   bool  // keys and values of an earlier layer: nothing is cached here
 	Bidirected bool  // an encoder's: no cache
+	Memory     bool  // of the encoder beside a decoder: its tokens are the queries and the keys
 }
 
 // State is what a recurrent or convolution layer keeps for each sequence,
@@ -142,6 +145,19 @@ func (b Block) Called(name string) Block {
 // On sets how often the block runs.
 func (b Block) On(rows Rows) Block {
 	b.Rows = rows
+	return b
+}
+
+// Repeated makes all work in the block run n times for each row.
+func (b Block) Repeated(n int64) Block {
+	if n == 1 {
+		return b
+	}
+	b.Repeat = n
+	b.Sub = slices.Clone(b.Sub)
+	for i := range b.Sub {
+		b.Sub[i] = b.Sub[i].Repeated(n)
+	}
 	return b
 }
 
@@ -281,6 +297,19 @@ func DepthConv(name string, channels, kernel Size, bias bool) Block {
 	b := Block{Kind: ConvKind, Name: name, Out: channels,
 		Params: []Param{{Name: "weight", Shape: []Size{channels, Const(1), kernel}}}}
 	return b.Bias(bias)
+}
+
+// Conv is a convolution between dense channels, stored [out, in, kernel…],
+// without a bias. It is a linear map of a patch of the kernel's size; its rows
+// are the patches.
+func Conv(name string, in, out Size, kernel ...Size) Block {
+	patch := in
+	for _, side := range kernel {
+		patch = patch.Times(side)
+	}
+	b := Linear(name, patch, out).Shaped(append([]Size{out, in}, kernel...)...)
+	b.Role = Convolution
+	return b
 }
 
 // Raw is a parameter that no module wraps; its name is the tensor's.

@@ -56,7 +56,7 @@ func TestForwardFLOPsAsMeasured(t *testing.T) {
 			return
 		}
 		cases++
-		p := Pass{Batch: c.Batch, Seq: c.Seq, Past: c.Past, LogitsToKeep: c.Keep, EncoderSeq: c.EncoderSeq,
+		p := Pass{Batch: c.Batch, Seq: c.Seq + c.DecoderSeq, Past: c.Past, LogitsToKeep: c.Keep, EncoderSeq: c.EncoderSeq,
 			NoCache: c.Cached != nil && !*c.Cached}
 		if got := Total(model.Forward(p)); got.Cmp(big.NewInt(c.Total)) != 0 {
 			t.Errorf("%s: %d FLOPs, measured %d", c.ID, got, c.Total)

@@ -1,6 +1,9 @@
 package estimator
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Work is the matrix work of one kind of module in a forward pass: two FLOPs a
 // multiply-add, as the framework's counter has it. Look-ups, norms, activations,
@@ -12,31 +15,38 @@ type Work struct {
 	Tower    string
 	Layers   Indices // the layers whose work is summed here; nil outside layers
 	FLOPs    *big.Int
+
+	Part      Part // of attention
+	EndsLayer bool // nothing follows it in its layer
 }
 
 // Forward returns the work of a forward pass, module by module in the order in
 // which they run, equal modules summed.
 func (m *Model) Forward(p Pass) []Work {
+	if m.EncoderSeq > 0 {
+		p.EncoderSeq = m.EncoderSeq
+	}
 	var work []Work
 	m.walk(func(l *leaf) {
 		add := func(kind string, flops *big.Int) {
 			if flops.Sign() == 0 {
 				return
 			}
-			work = append(work, Work{l.template(Param{}), kind, l.block.Role, l.tower, l.layer,
-				flops.Mul(flops, big.NewInt(l.used.Int()))})
+			work = append(work, Work{Template: l.template(Param{}), Kind: kind, Role: l.block.Role, Tower: l.tower, Layers: l.layer,
+				FLOPs: flops.Mul(flops, big.NewInt(l.used.Int())), Part: l.part(), EndsLayer: l.endsLayer()})
 		}
+		repeat := max(1, l.block.Repeat)
 		switch b := l.block; b.Kind {
 		case LinearKind:
-			add("linear", product(2, p.rows(b.Rows), b.In.Int(), b.Out.Int()))
+			add("linear", product(2, l.rows(p), repeat, b.In.Int(), b.Out.Int()))
 		case StackedKind:
-			add("linear", product(2, p.rows(b.Rows), b.Used.Int(), b.In.Int(), b.Out.Int()))
+			add("linear", product(2, l.rows(p), repeat, b.Used.Int(), b.In.Int(), b.Out.Int()))
 		case ConvKind:
 			kernel := b.Params[0].Shape[2].Int()
 			add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
 		}
 		if s := l.block.Scores; s != nil {
-			pairs := product(2, p.Batch, p.Seq, p.keys(s), s.Heads.Int())
+			pairs := product(2, repeat, p.Batch, p.queries(s), p.keys(s), s.Heads.Int())
 			add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
 			add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
 		}
@@ -45,6 +55,19 @@ func (m *Model) Forward(p Pass) []Work {
 		}
 	})
 	return work
+}
+
+// rows returns how often a linear map runs; for every key means for those that
+// the attention around it sees.
+func (l *leaf) rows(p Pass) int64 {
+	if l.block.Rows == PerKey {
+		for _, group := range slices.Backward(l.within) {
+			if group.Scores != nil {
+				return p.Batch * p.keys(group.Scores)
+			}
+		}
+	}
+	return p.rows(l.block.Rows)
 }
 
 // Total adds up work.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
@@ -26,6 +28,38 @@ type Model struct {
 	N, D, V Size
 
 	EncoderDecoder bool
+	EncoderSeq     int64 // tokens that the encoder always sees; 0: as many as it is given
+
+	Training Training
+}
+
+// Training is what the config says of training and no tensor shows.
+type Training struct {
+	ResidualDropout  float64 // after attention and feed-forward blocks
+	AttentionDropout float64 // of attention weights
+	Activation       string  // of the feed-forward blocks, as the config names it
+}
+
+// training reads it by whichever of the usual names the class has.
+func training(c *hfconfig.Config) Training {
+	first := func(fields ...string) float64 {
+		for _, field := range fields {
+			if c.Declares(field) || c.Given(field) {
+				return c.Float(field, 0)
+			}
+		}
+		return 0
+	}
+	var t Training
+	t.ResidualDropout = first("resid_pdrop", "hidden_dropout_prob", "hidden_dropout", "residual_dropout", "dropout_rate", "dropout")
+	t.AttentionDropout = first("attn_pdrop", "attention_probs_dropout_prob", "attention_dropout", "dropout_rate")
+	for _, field := range []string{"hidden_act", "activation_function", "hidden_activation", "activation", "dense_act_fn"} {
+		if c.Value(field).Type == gjson.String {
+			t.Activation = c.String(field)
+			break
+		}
+	}
+	return t
 }
 
 // Section is an optional part of a checkpoint.
@@ -52,7 +86,7 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 	}
 	c := newConfig(config, class)
 	model := arch.Describe(c)
-	model.Type, model.Class = arch.Type, class
+	model.Type, model.Class, model.Training = arch.Type, class, training(config)
 	if err := config.Err(); err != nil {
 		return nil, err
 	}

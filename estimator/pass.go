@@ -28,6 +28,9 @@ func (p Pass) rows(r Rows) int64 {
 	case PerKey:
 		return p.Batch * (p.Seq + p.Past)
 	case PerMemory:
+		if p.Past > 0 {
+			return 0
+		}
 		return p.Batch * p.EncoderSeq
 	}
 	return p.Batch * p.Seq
@@ -38,7 +41,7 @@ func (p Pass) rows(r Rows) int64 {
 // keeps window−1 tokens beside the new ones, as the reference library has it.
 func (p Pass) keys(s *Scores) int64 {
 	switch {
-	case s.Cross:
+	case s.Cross, s.Memory:
 		return p.EncoderSeq
 	case s.Window > 0 && !s.Masked && p.Past > 0:
 		return min(p.Past, s.Window-1) + p.Seq
@@ -46,6 +49,18 @@ func (p Pass) keys(s *Scores) int64 {
 		return (p.Seq + p.Past) / s.Stride
 	}
 	return p.Seq + p.Past
+}
+
+// queries returns how many queries each sequence has: those of an encoder run in
+// the first step only.
+func (p Pass) queries(s *Scores) int64 {
+	switch {
+	case s.Memory && p.Past > 0:
+		return 0
+	case s.Memory:
+		return p.EncoderSeq
+	}
+	return p.Seq
 }
 
 // convolved returns over how many positions a causal convolution of the given

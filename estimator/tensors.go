@@ -16,6 +16,7 @@ type Tensor struct {
 	Role     Role
 	Bias     bool   // bias of a linear
 	Buffer   bool   // stored, no parameter
+	Unsaved  bool   // a parameter that checkpoints leave out
 	TiedTo   string // full name of the tensor that it shares; it is not stored then
 	DType    string // fixed by the model, else ""
 	Tower    string
@@ -125,7 +126,7 @@ func tensorsOf(blocks []Block) []Tensor {
 
 func (l *leaf) tensor(p Param) Tensor {
 	t := Tensor{Template: l.template(p), Index: slices.Clone(l.index), Shape: make([]int64, len(p.Shape)), Sizes: p.Shape,
-		Role: l.block.Role, Bias: p.Bias && l.block.Kind != NormKind, Buffer: p.Buffer, TiedTo: p.TiedTo,
+		Role: l.block.Role, Bias: p.Bias && l.block.Kind != NormKind, Buffer: p.Buffer, TiedTo: p.TiedTo, Unsaved: p.Unsaved,
 		DType: p.DType, Tower: l.tower, Copies: 1}
 	for i, d := range p.Shape {
 		t.Shape[i] = d.Int()
@@ -146,7 +147,7 @@ func (l *leaf) tensor(p Param) Tensor {
 func mergeInto(tensors []Tensor, candidates []int, t Tensor) bool {
 	for _, i := range candidates {
 		u := &tensors[i]
-		if !slices.Equal(u.Shape, t.Shape) || u.Role != t.Role || u.Buffer != t.Buffer || u.TiedTo != t.TiedTo || u.DType != t.DType {
+		if !slices.Equal(u.Shape, t.Shape) || u.Role != t.Role || u.Buffer != t.Buffer || u.Unsaved != t.Unsaved || u.TiedTo != t.TiedTo || u.DType != t.DType {
 			continue
 		}
 		differing := -1
@@ -174,12 +175,13 @@ func mergeInto(tensors []Tensor, candidates []int, t Tensor) bool {
 type Counts struct {
 	Unique       int64 // parameters, each tied one once
 	Buffers      int64 // persistent buffers
+	Unsaved      int64 // parameters, unique ones, that a saved checkpoint leaves out
 	NonEmbedding int64 // unique without look-ups and without an untied head and its bias
 	Active       int64 // unique that one token's forward pass uses
 }
 
 // Stored returns the elements that a saved checkpoint holds.
-func (c Counts) Stored() int64 { return c.Unique + c.Buffers }
+func (c Counts) Stored() int64 { return c.Unique + c.Buffers - c.Unsaved }
 
 // Count adds up expected tensors.
 func Count(tensors []Tensor) Counts {
@@ -195,6 +197,9 @@ func Count(tensors []Tensor) Counts {
 			continue
 		}
 		c.Unique += t.Elements()
+		if t.Unsaved {
+			c.Unsaved += t.Elements()
+		}
 		c.Active += t.Active
 		switch t.Role {
 		case TokenEmbedding, PositionEmbedding, TypeEmbedding:

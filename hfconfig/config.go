@@ -338,7 +338,8 @@ func (c *Config) Sub(field string) *Config {
 }
 
 // NumLabels returns the width of a classification head: num_labels, else the
-// length of id2label, else 2, as the reference library has it.
+// length of id2label, else what the class says, else 2, as the reference library
+// has it.
 func (c *Config) NumLabels() int64 {
 	if n, ok := c.GivenInt("num_labels"); ok {
 		return n
@@ -346,5 +347,5 @@ func (c *Config) NumLabels() int64 {
 	if labels := c.fields["id2label"]; labels.IsObject() {
 		return int64(len(labels.Map()))
 	}
-	return 2
+	return c.IntOr("num_labels", 2)
 }
