@@ -142,7 +142,8 @@ func phi(c *Config) Model {
 	d := Decoder{QKVBias: On, OutBias: On, MLPBias: On, Output: "dense", Ungated: true, UpDown: [2]string{"fc1", "fc2"},
 		Norm: LayerNorm, Norms: singleNorm, Final: "final_layernorm", Heads: Heads{HeadBias: true}}
 	if c.Bool("qk_layernorm") {
-		d.QKNorm, d.QKNames = PerHead, [2]string{"q_layernorm", "k_layernorm"}
+		even := c.ratio("H", c.D, c.A) // whatever head_dim says
+		d.Scored = []Block{LayerNorm("q_layernorm", even), LayerNorm("k_layernorm", even)}
 	}
 	return decoder(c, d)
 }

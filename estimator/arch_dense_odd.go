@@ -102,7 +102,7 @@ func (c *Config) hrmLayer() []Block {
 	bias, mlpBias := c.Switch("attention_bias"), c.Switch("mlp_bias")
 	return []Block{
 		Unweighted("input_layernorm", c.D),
-		AttentionBlock("", GQA(c.A, c.A, c.H, 0),
+		AttentionBlock("", GQA(c.A, c.A, c.H, c.window(0)),
 			Linear("attn.gqkv_proj", c.D, c.Q.X(4)),
 			Biases(bias, c.Q, "self_attn.gate_proj", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
 			Linear("attn.o_proj", c.Q, c.D).Bias(bias)),
@@ -140,27 +140,18 @@ func mllamaText(c *Config) Model {
 }
 
 // modernBertDecoder is ModernBERT (arXiv:2412.13663) as a decoder. The first
-// layer reads the embedding's norm; a window is half of local_attention.
+// layer reads the embedding's norm.
 func modernBertDecoder(c *Config) Model {
-	bias, mlpBias := c.Bool("attention_bias"), c.Bool("mlp_bias")
-	norm := func(name string, d Size) Block { return RMSNorm(name, d).Bias(c.Bool("norm_bias")) }
-	n := max(1, c.IntOr("global_attn_every_n_layers", 3))
 	c.heads(c.A, c.A, "")
+	bias, mlpBias, window := c.Bool("attention_bias"), c.Bool("mlp_bias"), c.localWindow()
+	norm := func(name string, d Size) Block { return RMSNorm(name, d).Bias(c.Bool("norm_bias")) }
 	prefix := c.under("model")
 	return Model{Prefix: prefix, N: c.N, D: c.D, V: c.V,
 		Body: []Block{
 			Module("embeddings", NoRole, Token("tok_embeddings", c.V, c.D), norm("norm", c.D)),
 			Stack("layers", c.N, func(i int) []Block {
-				period := slidingAttention
-				if int64(i)%n == 0 {
-					period = fullAttention
-				}
-				window := int64(0)
-				if c.layerType("layer_types", i, period) == slidingAttention {
-					window = c.IntOr("local_attention", 0) / 2
-				}
 				layer := []Block{
-					AttentionBlock("attn", GQA(c.A, c.A, c.H, window), Linear("q_proj", c.D, c.Q).Bias(bias), Linear("k_proj", c.D, c.Q).Bias(bias),
+					AttentionBlock("attn", GQA(c.A, c.A, c.H, window(i)), Linear("q_proj", c.D, c.Q).Bias(bias), Linear("k_proj", c.D, c.Q).Bias(bias),
 						Linear("v_proj", c.D, c.Q).Bias(bias), Linear("Wo", c.D, c.D).Bias(bias)),
 					norm("mlp_norm", c.D),
 					MLPBlock("mlp", Linear("Wi", c.D, c.F.X(2)).Bias(mlpBias), Linear("Wo", c.F, c.D).Bias(mlpBias)),
@@ -172,6 +163,26 @@ func modernBertDecoder(c *Config) Model {
 			}),
 			norm("final_norm", c.D)},
 		Head: c.modernBertHead(join(prefix, "embeddings.tok_embeddings.weight"), norm)}
+}
+
+// localWindow is ModernBERT's rule: full attention in every n-th layer from the
+// first, elsewhere a window of half of local_attention unless the file says.
+func (c *Config) localWindow() func(i int) int64 {
+	n := max(1, c.IntOr("global_attn_every_n_layers", 3))
+	window := c.IntOr("local_attention", 0) / 2
+	if w, ok := c.GivenInt("sliding_window"); ok {
+		window = w
+	}
+	return func(i int) int64 {
+		kind := slidingAttention
+		if int64(i)%n == 0 {
+			kind = fullAttention
+		}
+		if c.layerType("layer_types", i, kind) == fullAttention {
+			return 0
+		}
+		return window
+	}
 }
 
 func (c *Config) modernBertHead(embedding string, norm func(string, Size) Block) []Block {

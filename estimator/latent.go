@@ -19,7 +19,7 @@ type Latent struct {
 // latent reads the sizes of latent attention.
 func (c *Config) latent(more ...Block) Latent {
 	l := Latent{Heads: c.A, KV: c.Size("R", "kv_lora_rank"), Nope: c.Size("Hn", "qk_nope_head_dim"),
-		Rope: c.Size("P", "qk_rope_head_dim"), Value: c.Size("Hv", "v_head_dim"),
+		Rope: c.Size("P", "qk_rope_head_dim"), Value: c.SizeOr("Hv", "v_head_dim", c.ratio("Hv", c.D, c.A)),
 		Bias: c.Switch("attention_bias"), More: more}
 	l.Query = c.SizeOr("Rq", "q_lora_rank", Size{})
 	return l
