@@ -94,7 +94,7 @@ func (c *Client) get(ctx context.Context, q query) (*answer, error) {
 		return nil, context.Cause(ctx)
 	}
 	ctx, cancel := context.WithDeadlineCause(ctx, c.deadline,
-		&timeoutError{text: "the whole took longer than " + c.opts.Timeouts.Total.String()})
+		&timeoutError{"the whole took longer than " + c.opts.Timeouts.Total.String()})
 	release := func() { cancel(); <-c.slots }
 	a, err := c.follow(ctx, q)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *Client) failure(ctx context.Context, err error, what subject) error {
 		kind, err = TimedOut, te
 	case cause != nil:
 		return cause
-	case neverConnected(err), distrusted(err):
+	case neverConnected(err):
 		kind = NoConnection
 	case errors.As(err, &hop), lost(err):
 		kind = BadRedirect

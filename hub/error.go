@@ -93,7 +93,7 @@ func (e *Error) plainly() string {
 	case ServerFailed:
 		return "the server failed" + e.detail() + "; try again later"
 	case TimedOut:
-		return "timed out" + e.detail() + "; HF_HUB_DOWNLOAD_TIMEOUT sets a longer time"
+		return "timed out" + e.detail()
 	case Truncated:
 		return "the answer broke off" + e.detail()
 	case Forbidden:

@@ -200,5 +200,5 @@ func dataEnd(header []byte) int64 {
 	}
 }
 
-var _ source.HeaderSource = (*Model)(nil)
+var _ source.IndexSource = (*Model)(nil)
 var _ source.Meter = (*Model)(nil)

@@ -6,19 +6,24 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // timeoutError says which bound of time was met.
-type timeoutError struct {
-	text    string
-	connect bool // nothing was reached at all
-}
+type timeoutError struct{ text string }
 
 func (e *timeoutError) Error() string { return e.text }
 
 // Timeout makes it a net.Error of that kind for callers that ask.
 func (e *timeoutError) Timeout() bool { return true }
+
+// connectError is a failure before there was a connection: of a look-up, a
+// proxy, TLS.
+type connectError struct{ err error }
+
+func (e *connectError) Error() string { return e.err.Error() }
+func (e *connectError) Unwrap() error { return e.err }
 
 // limits bounds the time of one attempt: until there is a connection, between
 // two bytes, and as a whole.
@@ -31,16 +36,23 @@ func (l *limits) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	w := &watch{ctx: ctx, cancel: cancel}
 	w.whole = time.AfterFunc(l.t.Request, func() {
-		cancel(&timeoutError{text: "the request took longer than " + l.t.Request.String()})
+		cancel(&timeoutError{"the request took longer than " + l.t.Request.String()})
 	})
-	w.expect(l.t.Connect, &timeoutError{"no connection within " + l.t.Connect.String(), true})
-	stalled := &timeoutError{text: "nothing came for " + l.t.Stall.String()}
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { w.expect(l.t.Stall, stalled) }}
+	w.expect(l.t.Connect, &timeoutError{"no connection within " + l.t.Connect.String()})
+	stalled := &timeoutError{"nothing came for " + l.t.Stall.String() + " (HF_HUB_DOWNLOAD_TIMEOUT sets another limit)"}
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+		w.expect(l.t.Stall, stalled)
+	}}
 
 	resp, err := l.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	if err != nil {
 		err = w.cause(err)
 		w.stop()
+		if !connected.Load() {
+			err = &connectError{err}
+		}
 		return nil, err
 	}
 	w.expect(l.t.Stall, stalled)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -151,21 +150,13 @@ func windowLeft(header string) (time.Duration, bool) {
 
 // passes reports whether a failed attempt may go better the next time.
 func (r *retrier) passes(err error) bool {
-	if neverConnected(err) {
-		return r.reached.Load()
-	}
-	return !distrusted(err)
+	return !distrusted(err) && (!neverConnected(err) || r.reached.Load())
 }
 
 // neverConnected reports a failure before there was a connection.
 func neverConnected(err error) bool {
-	var te *timeoutError
-	if errors.As(err, &te) {
-		return te.connect
-	}
-	var dns *net.DNSError
-	var op *net.OpError
-	return errors.As(err, &dns) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
+	var e *connectError
+	return errors.As(err, &e)
 }
 
 // distrusted reports a failure of TLS, which waiting does not mend.

@@ -64,6 +64,17 @@ type HeaderSource interface {
 	ShardHeaders(ctx context.Context, index string) (map[string][]byte, error)
 }
 
+// IndexSource is a HeaderSource whose way of giving all headers also gives the
+// metadata of the index, so that the index itself need not be read: for the
+// rest it repeats, by shard, the names of the tensors.
+type IndexSource interface {
+	HeaderSource
+
+	// IndexMetadata returns the JSON object under "metadata" of an index whose
+	// headers ShardHeaders has returned, or nil where it is not known.
+	IndexMetadata(index string) []byte
+}
+
 // Meter is a Source that knows what it cost so far. Every source of this
 // module that reads a disk or a network is one.
 type Meter interface {

@@ -69,9 +69,9 @@ func Only(ctx context.Context, src Source, name string) (Source, error) {
 
 func (v view) source() Source {
 	if hs, ok := v.base.(HeaderSource); ok {
-		return headerView{v, hs}
+		return &headerView{v, hs}
 	}
-	return v
+	return &v
 }
 
 func (v view) Info() Info {
@@ -135,6 +135,14 @@ func (v headerView) ShardHeaders(ctx context.Context, index string) (map[string]
 		}
 	}
 	return inside, nil
+}
+
+// IndexMetadata asks the base, if it knows.
+func (v headerView) IndexMetadata(index string) []byte {
+	if is, ok := v.headers.(IndexSource); ok {
+		return is.IndexMetadata(v.prefix + index)
+	}
+	return nil
 }
 
 // noFolder names the folders that there are.

@@ -48,11 +48,10 @@ type counted struct {
 }
 
 func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p)
-	c.hub.mu.Lock()
-	c.hub.bytes += int64(n)
+	c.hub.mu.Lock() // before the client can have it all
+	c.hub.bytes += int64(len(p))
 	c.hub.mu.Unlock()
-	return n, err
+	return c.ResponseWriter.Write(p)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
