@@ -65,7 +65,7 @@ func lfm2(c *Config) Model {
 	}
 	d := Decoder{Norms: Norms{"operator_norm", "", "ffn_norm", ""}, Final: "embedding_norm", QKVBias: Off, OutBias: Off,
 		QKNorm: PerHead, QKNames: [2]string{"q_layernorm", "k_layernorm"}, Output: "out_proj", Norm: RMSNorm,
-		Heads: Heads{NeverTied: !c.BoolOr("tie_embedding", true)}}
+		Heads: Heads{TiedBy: "tie_embedding"}}
 	d.Attn, d.FFN = c.orConvolution(d, attends), c.threeWs(F)
 	return decoder(c, d)
 }
