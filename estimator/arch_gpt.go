@@ -1,6 +1,9 @@
 package estimator
 
-import "slices"
+import (
+	"math/big"
+	"slices"
+)
 
 // Families in the mould of GPT-2: fused or whole-width projections, LayerNorm,
 // two-matrix MLPs.
@@ -86,19 +89,22 @@ func mpt(c *Config) Model {
 			MLP: "ffn", Up: "up_proj", Down: "down_proj", Last: "norm_f"}})
 }
 
-// cpmAnt has learned prompts beside its tokens, and a bias of the scores by
-// bucket of distance and by pair of segments. Its head is never tied.
+// cpmAnt has learned prompts, one of which stands before every input, and a bias
+// of the scores by bucket of distance and by pair of segments. Its head is never
+// tied.
 func cpmAnt(c *Config) Model {
 	c.heads(c.A, c.A, "dim_head")
 	F, segments := c.Size("F", "dim_ff"), c.Size("S", "segment_types")
-	prompts := c.Size("P", "prompt_types").Times(c.Size("L", "prompt_length"))
+	length := c.Size("L", "prompt_length")
+	prompts := c.Size("P", "prompt_types").Times(length)
 	buckets := segments.Times(segments).Plus(c.Size("B", "position_bias_num_buckets"))
+	attention := AttentionBlock("self_att.self_attention", GQA(c.A, c.A, c.H, 0), Linear("project_q", c.D, c.Q),
+		Linear("project_k", c.D, c.Q), Linear("project_v", c.D, c.Q), Linear("attention_out", c.Q, c.D))
+	attention.States = []State{{Name: "prompt", Elements: c.Q.Times(length).X(2)}}
+	attention.Extra = prompted(length, c.Q, c.D.Times(c.Q).X(4).Plus(c.D.Times(F).X(3)))
 	layer := func(int) []Block {
 		return []Block{
-			RMSNorm("self_att.layernorm_before_attention", c.D),
-			AttentionBlock("self_att.self_attention", GQA(c.A, c.A, c.H, 0), Linear("project_q", c.D, c.Q),
-				Linear("project_k", c.D, c.Q), Linear("project_v", c.D, c.Q), Linear("attention_out", c.Q, c.D)),
-			RMSNorm("ffn.layernorm_before_ffn", c.D),
+			RMSNorm("self_att.layernorm_before_attention", c.D), attention, RMSNorm("ffn.layernorm_before_ffn", c.D),
 			MLPBlock("ffn.ffn", Linear("w_in.w_0", c.D, F), Linear("w_in.w_1", c.D, F), Linear("w_out", F, c.D))}
 	}
 	return Model{Prefix: c.under("cpmant"), N: c.N, D: c.D, V: c.V,
@@ -106,4 +112,17 @@ func cpmAnt(c *Config) Model {
 			Raw("position_bias.relative_attention_bias", PositionEmbedding, buckets, c.A),
 			Stack("encoder.layers", c.N, layer), RMSNorm("encoder.output_layernorm", c.D)},
 		Head: c.head("", c.D, Heads{NeverTied: true})}
+}
+
+// prompted is what a layer of so many matrix elements does for a prompt before
+// the input: all of it in a first pass, attention to its keys in later ones.
+func prompted(length, heads, matrices Size) *Extra {
+	return &Extra{Name: "prompt", Sizes: []Size{length, heads, matrices}, FLOPs: func(p Pass) *big.Int {
+		n := length.Int()
+		if p.Past > 0 {
+			return product(4, p.Batch, p.Seq, n, heads.Int())
+		}
+		work := product(2, p.Batch, n, matrices.Int())
+		return work.Add(work, product(4, p.Batch, n, 2*p.Seq+n, heads.Int()))
+	}}
 }

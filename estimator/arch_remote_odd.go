@@ -22,7 +22,7 @@ func chatGLM(c *Config) Model {
 // chatGLM1 (GLM, arXiv:2210.02414) rotates the halves of each head by two
 // positions. Its norms stay in single precision.
 func chatGLM1(c *Config) Model {
-	return gpt(c, GPT{Like: megatronNames, Width: "inner_hidden_size", Heads: Heads{Untied: true},
+	return gpt(c, GPT{Like: megatronNames, Width: "inner_hidden_size", Embed: c.prefixes(c.D), Heads: Heads{Untied: true},
 		Names:  Names{Stack: "layers", Attn: "attention", Last: "final_layernorm"},
 		Norm:   func(name string, d Size) Block { return LayerNorm(name, d).Typed("F32") },
 		Within: func(int) []Block { return []Block{c.rotary("rotary_emb.inv_freq", 4)} }})
@@ -39,16 +39,26 @@ func chatGLM2(c *Config) Model {
 	if c.Bool("add_qkv_bias") {
 		d.QKVBias = On
 	}
+	d.KV = c.A
 	if c.Bool("multi_query_attention") {
 		d.KV = c.SizeOr("K", "multi_query_group_num", Const(1))
 	}
+	c.heads(c.A, d.KV, d.HeadDim)
 	if c.BoolOr("rmsnorm", true) {
 		d.Norm = RMSNorm
 	}
 	d.NoLast = !c.BoolOr("post_layer_norm", true)
-	c.heads(c.A, c.A, d.HeadDim)
-	d.Embed = []Block{c.rotary("rotary_pos_emb.inv_freq", 4)}
+	d.Embed = append(c.prefixes(c.U), c.rotary("rotary_pos_emb.inv_freq", 4))
 	return gpt(c, d)
+}
+
+// prefixes are the keys and values of width u in all layers that P-Tuning v2
+// (arXiv:2110.07602) learns for the tokens before the input.
+func (c *Config) prefixes(u Size) []Block {
+	if n, ok := c.Nullable("pre_seq_len"); ok {
+		return []Block{embedding("prefix_encoder.embedding", Other, Named("L", n), c.N.Times(u).X(2))}
+	}
+	return nil
 }
 
 // openELM has heads and widths of its own in every layer (arXiv:2404.14619,
