@@ -51,20 +51,39 @@ const (
 
 // Bytes returns the bytes that all copies of the layer keep.
 func (l *CacheLayer) Bytes(use CacheUse) *big.Rat {
-	sum := new(big.Rat)
-	if l.Scores != nil {
-		elements := product(use.Batch, l.tokens(use), l.perToken(use))
-		sum.Mul(new(big.Rat).SetInt(elements), use.ElementBytes)
+	sum := l.StateBytes(use)
+	if l.Scores == nil {
+		return sum
 	}
+	elements := product(l.Copies, use.Batch, l.tokens(use), l.perToken(use))
+	return sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetInt(elements), use.ElementBytes))
+}
+
+// StateBytes returns the bytes of the fixed states of all copies.
+func (l *CacheLayer) StateBytes(use CacheUse) *big.Rat {
+	sum := new(big.Rat)
 	for _, s := range l.States {
 		size := use.ElementBytes
 		if s.Bytes > 0 {
 			size = big.NewRat(s.Bytes, 1)
 		}
-		state := new(big.Rat).SetInt(product(use.Batch, s.Elements.Int()))
+		state := new(big.Rat).SetInt(product(l.Copies, use.Batch, s.Elements.Int()))
 		sum.Add(sum, state.Mul(state, size))
 	}
-	return sum.Mul(sum, big.NewRat(l.Copies, 1))
+	return sum
+}
+
+// PerToken returns the bytes that one more token of one sequence takes in all
+// copies of the layer while no window is full.
+func (l *CacheLayer) PerToken(use CacheUse) *big.Rat {
+	if l.Scores == nil || l.Scores.Cross {
+		return new(big.Rat)
+	}
+	per := new(big.Rat).Mul(new(big.Rat).SetInt(product(l.Copies, l.perToken(use))), use.ElementBytes)
+	if l.Scores.Stride > 0 {
+		per.Quo(per, big.NewRat(l.Scores.Stride, 1))
+	}
+	return per
 }
 
 func (l *CacheLayer) tokens(use CacheUse) int64 {

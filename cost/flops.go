@@ -1,0 +1,228 @@
+package cost
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+)
+
+// FLOPs is what one pass of a model costs in matrix work: two floating-point
+// operations a multiply-add, as torch's FlopCounterMode counts. Look-ups, norms,
+// activations, softmax, rotary embeddings and biases count nothing; causal masks
+// save nothing.
+type FLOPs struct {
+	Batch int64 `json:"batch"`
+	Seq   int64 `json:"seq"`
+	Past  int64 `json:"past"`
+
+	Forward  *big.Int `json:"forward_flops"`
+	Backward *big.Int `json:"backward_flops"`
+	Training *big.Int `json:"training_flops"` // forward, backward, and what is recomputed
+
+	Linear         *big.Int `json:"linear_flops"`    // part A: matrices of parameters
+	Attention      *big.Int `json:"attention_flops"` // part B: scores and values
+	AttentionShare float64  `json:"attention_share"`
+
+	Components  []Component  `json:"components"`
+	Layers      []LayerFLOPs `json:"layers,omitempty"`
+	Conventions []Convention `json:"conventions"`
+}
+
+// Component is one kind of work, all layers together.
+type Component struct {
+	Name  string   `json:"name"`
+	FLOPs *big.Int `json:"flops"`
+}
+
+// LayerFLOPs is the work of one layer of each of a run of equal layers.
+type LayerFLOPs struct {
+	Layers string   `json:"layers"` // such as {0..47}
+	Each   *big.Int `json:"flops"`  // of one layer
+}
+
+// Convention is the same question under a named definition.
+type Convention struct {
+	Name    string   `json:"name"`
+	FLOPs   *big.Int `json:"flops"`
+	Formula string   `json:"formula"`
+}
+
+// Options say how the pass is computed.
+type Options struct {
+	Fused     bool // one kernel for attention; its backward computes the scores anew
+	Recompute bool // layers are computed again for their backward pass
+}
+
+// ForwardFLOPs answers for one pass.
+func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
+	work := m.Forward(p)
+	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Forward: estimator.Total(work),
+		Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
+	for _, w := range work {
+		switch w.Kind {
+		case "scores", "values":
+			f.Attention.Add(f.Attention, w.FLOPs)
+		default:
+			f.Linear.Add(f.Linear, w.FLOPs)
+		}
+	}
+	f.AttentionShare = share(f.Attention, f.Forward)
+	f.Backward = backward(m, work, f.Attention, opts)
+	f.Training = new(big.Int).Add(f.Forward, f.Backward)
+	if opts.Recompute {
+		f.Training.Add(f.Training, recomputed(m, work))
+	}
+	f.Conventions = conventions(m, p, &f, work)
+	return f
+}
+
+// backward is two products for each of the forward pass: one for the gradient of
+// the input, one for that of the weight. A fused attention kernel computes the
+// scores again: five products for two (FlashAttention, arXiv:2205.14135,
+// appendix B). With dropout on the attention weights the library leaves the
+// fused kernel for the plain one.
+func backward(m *estimator.Model, work []estimator.Work, attention *big.Int, opts Options) *big.Int {
+	sum := new(big.Int)
+	for _, w := range work {
+		sum.Add(sum, new(big.Int).Lsh(w.FLOPs, 1))
+	}
+	if opts.Fused && m.Training.AttentionDropout == 0 {
+		sum.Add(sum, new(big.Int).Rsh(attention, 1))
+	}
+	return sum
+}
+
+// recomputed is the work of the layers done again. It stops before the last
+// linear of a layer, unless dropout or another module after it needs its output.
+func recomputed(m *estimator.Model, work []estimator.Work) *big.Int {
+	sum := new(big.Int)
+	for _, w := range work {
+		if w.Layers == nil || w.EndsLayer && w.Kind == "linear" && m.Training.ResidualDropout == 0 {
+			continue
+		}
+		sum.Add(sum, w.FLOPs)
+	}
+	return sum
+}
+
+// components sums work by what a reader calls it.
+func components(work []estimator.Work) []Component {
+	var list []Component
+	for _, w := range work {
+		name := componentOf(w)
+		i := 0
+		for i < len(list) && list[i].Name != name {
+			i++
+		}
+		if i == len(list) {
+			list = append(list, Component{name, new(big.Int)})
+		}
+		list[i].FLOPs.Add(list[i].FLOPs, w.FLOPs)
+	}
+	return append(list, Component{"embeddings", new(big.Int)})
+}
+
+func componentOf(w estimator.Work) string {
+	prefix := ""
+	if w.Tower != "" {
+		prefix = w.Tower + " "
+	}
+	switch {
+	case w.Kind != "linear":
+		return prefix + w.Kind
+	case w.Part == estimator.Projections:
+		return prefix + "qkv"
+	case w.Part == estimator.OutputProjection:
+		return prefix + "attention output"
+	}
+	return prefix + w.Role.String()
+}
+
+// perLayer sums the work of the stacked layers, a run of equal layers at a time.
+func perLayer(work []estimator.Work) []LayerFLOPs {
+	sums := make(map[string]*big.Int)
+	counts := make(map[string]int64)
+	var order []string
+	for _, w := range work {
+		if w.Layers == nil {
+			continue
+		}
+		key := w.Tower + w.Layers.String()
+		if sums[key] == nil {
+			sums[key], counts[key] = new(big.Int), w.Layers.Len()
+			order = append(order, key)
+		}
+		sums[key].Add(sums[key], w.FLOPs)
+	}
+	var layers []LayerFLOPs
+	for _, key := range order {
+		layers = append(layers, LayerFLOPs{key, sums[key].Div(sums[key], big.NewInt(counts[key]))})
+	}
+	return layers
+}
+
+func share(part, whole *big.Int) float64 {
+	if whole.Sign() == 0 {
+		return 0
+	}
+	f, _ := new(big.Rat).SetFrac(part, whole).Float64()
+	return f
+}
+
+// conventions lists what else is called the FLOPs of this pass.
+func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimator.Work) []Convention {
+	tokens := new(big.Int).Mul(big.NewInt(p.Batch), big.NewInt(p.Seq))
+	list := []Convention{{"exact matmul", f.Forward, "2 per multiply-add of every matrix product, masks save nothing"}}
+	if !m.N.IsZero() && !m.D.IsZero() && !m.V.IsZero() && p.Past == 0 {
+		list = append(list, textbook(m, p)...)
+	}
+	half := new(big.Int).Rsh(f.Attention, 1)
+	list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values (Megatron-LM)"})
+	if grouped := routedWork(work); grouped.Sign() > 0 {
+		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see"})
+	}
+	counts := estimator.Count(m.Tensors())
+	params := big.NewInt(counts.Unique)
+	active := big.NewInt(counts.Active)
+	list = append(list,
+		Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %d active parameters", counts.Active)},
+		Convention{"6ND", times(tokens, params, 6), fmt.Sprintf("6 · N · D for a training step, N = %d unique parameters, D = %s tokens", counts.Unique, tokens)})
+	return append(list, published(m, p, tokens)...)
+}
+
+// textbook is the whiteboard's formula and its two halves.
+func textbook(m *estimator.Model, p estimator.Pass) []Convention {
+	n, d, v, layers := p.Batch*p.Seq, m.D.Int(), m.V.Int(), m.N.Int()
+	a := product(2*n, 12*layers, d, d)
+	a.Add(a, product(2*n, v, d))
+	b := product(4, layers, n, p.Seq, d)
+	return []Convention{
+		{"textbook", new(big.Int).Add(a, b), "2n(12Nd² + Vd) + 4Nn²d"},
+		{"textbook, linear part A", a, "2n(12Nd² + Vd)"},
+		{"textbook, attention part B", b, "4Nn²d"},
+	}
+}
+
+func routedWork(work []estimator.Work) *big.Int {
+	sum := new(big.Int)
+	for _, w := range work {
+		if w.Role == estimator.RoutedExperts && w.Kind == "linear" {
+			sum.Add(sum, w.FLOPs)
+		}
+	}
+	return sum
+}
+
+func times(a, b *big.Int, n int64) *big.Int {
+	c := new(big.Int).Mul(a, b)
+	return c.Mul(c, big.NewInt(n))
+}
+
+func product(factors ...int64) *big.Int {
+	n := big.NewInt(1)
+	for _, f := range factors {
+		n.Mul(n, big.NewInt(f))
+	}
+	return n
+}

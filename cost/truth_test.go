@@ -1,0 +1,126 @@
+package cost
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"math/big"
+	"os"
+	"testing"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+// eachCase calls use for each line of a compressed table of measurements.
+func eachCase[T any](t testing.TB, file string, use func(*T)) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReaderSize(zipped, 1<<20)
+	for {
+		line, readErr := lines.ReadBytes('\n')
+		if len(line) == 0 {
+			return
+		}
+		one := new(T)
+		line = bytes.ReplaceAll(line, []byte(",Infinity]"), []byte(",null]")) // Python wrote it, no size depends on it
+		if err := json.Unmarshal(line, one); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		use(one)
+		if readErr != nil {
+			return
+		}
+	}
+}
+
+func describe(t testing.TB, raw []byte, class string) *estimator.Model {
+	t.Helper()
+	config, _, err := hfconfig.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := estimator.Describe(config, class)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// trainCase is a training step that the framework's counter measured.
+type trainCase struct {
+	ID      string          `json:"case_id"`
+	Class   string          `json:"model_class"`
+	Mode    string          `json:"mode"`
+	Batch   int64           `json:"batch"`
+	Seq     int64           `json:"seq"`
+	Kernel  string          `json:"attn_implementation"`
+	Experts string          `json:"experts_implementation"`
+	Recomp  bool            `json:"gradient_checkpointing"`
+	Past    int64           `json:"past"`
+	Total   int64           `json:"total_flops"`
+	Config  json.RawMessage `json:"config_full"`
+}
+
+func TestTrainingFLOPsAsMeasured(t *testing.T) {
+	cases := 0
+	eachCase(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
+		if c.Mode != "forward_backward" {
+			return
+		}
+		config, err := hfconfig.New(c.Config, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := estimator.Lookup(config.ModelType()); !ok {
+			t.Logf("%s: %s is not described", c.ID, config.ModelType())
+			return
+		}
+		cases++
+		f := ForwardFLOPs(describe(t, c.Config, c.Class), estimator.Pass{Batch: c.Batch, Seq: c.Seq, EncoderSeq: c.Seq},
+			Options{Fused: c.Kernel == "sdpa", Recompute: c.Recomp})
+		if f.Training.Cmp(big.NewInt(c.Total)) != 0 {
+			t.Errorf("%s: %d FLOPs, measured %d", c.ID, f.Training, c.Total)
+		}
+	})
+	if cases < 10 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// TestGroupedExpertsAsCounted checks the named convention for a kernel that the
+// framework's counter does not see.
+func TestGroupedExpertsAsCounted(t *testing.T) {
+	cases := 0
+	eachCase(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
+		if c.Experts != "grouped_mm" {
+			return
+		}
+		config, err := hfconfig.New(c.Config, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := estimator.Lookup(config.ModelType()); !ok {
+			return
+		}
+		cases++
+		f := ForwardFLOPs(describe(t, c.Config, c.Class), estimator.Pass{Batch: c.Batch, Seq: c.Seq, Past: c.Past}, Options{})
+		for _, convention := range f.Conventions {
+			if convention.Name == "grouped_mm counted as 0" && convention.FLOPs.Cmp(big.NewInt(c.Total)) != 0 {
+				t.Errorf("%s: %d FLOPs, counted %d", c.ID, convention.FLOPs, c.Total)
+			}
+		}
+	})
+	if cases == 0 {
+		t.Error("no cases")
+	}
+}
