@@ -35,7 +35,7 @@ type Checkpoint struct {
 
 	Faults        []*Error       // those of the set; each header has its own
 	Disagreements []Disagreement // between the index and the headers
-	Notices       []Notice
+	Notices       []Notice       // of the index; each header has its own
 
 	// Duplicates are tensors of one name in two files; both are counted.
 	Duplicates []Duplicate

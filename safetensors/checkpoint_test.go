@@ -171,6 +171,16 @@ func TestDamagedSets(t *testing.T) {
 	}
 }
 
+func TestIndexNotices(t *testing.T) {
+	blobs := sharded()
+	index := string(blobs["model.safetensors.index.json"].Head)
+	blobs["model.safetensors.index.json"] = st.Whole([]byte(strings.Replace(index, `{"t1"`, `{"t1":"gone.safetensors","t1"`, 1)))
+	c := open(t, st.NewFolder(blobs), safetensors.ReadOptions{})
+	if len(c.Notices) != 1 || c.Notices[0].Kind != safetensors.NoticeIndexDuplicate || c.Totals().Elements != 3000 {
+		t.Errorf("%+v, %q", c.Notices, describe(c))
+	}
+}
+
 func TestUnsafeNames(t *testing.T) {
 	for _, name := range []string{"/etc/passwd", "../x.safetensors", "a/../../x", "C:/x", `a\b`, "a\x00b", "a\nb", "..", ""} {
 		blobs := sharded()

@@ -29,6 +29,7 @@ func (m *comparison) run() {
 	m.findUnavailable()
 	m.fileTensors()
 	if m.c.Index != nil {
+		m.c.Notices = append(m.c.Notices, m.c.Index.Notices...)
 		m.compareTotals() // before strays join: the index does not count them
 	}
 	m.judgeStrays()
