@@ -45,3 +45,16 @@ func ParseElementType(name string) (ElementType, error) {
 func sortLayers(layers []KVLayer) {
 	slices.SortStableFunc(layers, func(a, b KVLayer) int { return cmp.Compare(a.Layer, b.Layer) })
 }
+
+// ParseElementTypes finds the dtypes of a list: bf16,fp8.
+func ParseElementTypes(names string) ([]ElementType, error) {
+	var list []ElementType
+	for name := range strings.SplitSeq(names, ",") {
+		t, err := ParseElementType(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}

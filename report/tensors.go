@@ -39,6 +39,18 @@ func (g *grid) write(w io.Writer, format string) error {
 	return g.text(w)
 }
 
+// writeHeaded is write with the column names above the text, too.
+func (g *grid) writeHeaded(w io.Writer, format string) error {
+	if format == "text" {
+		head := make([]string, len(g.columns))
+		for i, name := range g.columns {
+			head[i] = strings.TrimSuffix(name, ":")
+		}
+		g.rows = append([][]string{head}, g.rows...)
+	}
+	return g.write(w, format)
+}
+
 func (g *grid) text(w io.Writer) error {
 	widths := make([]int, len(g.columns))
 	for _, row := range g.rows {

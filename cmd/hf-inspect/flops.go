@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/report"
+)
+
+// passFlags are the flags that say what is run.
+type passFlags struct {
+	batch, seq []int64
+	past, keep int64
+	encoder    int64
+	attention  string
+	recompute  string
+}
+
+func (p *passFlags) check() error {
+	for _, list := range [][]int64{p.batch, p.seq} {
+		for _, n := range list {
+			if n < 1 {
+				return usageError{fmt.Errorf("--batch and --seq count from 1, not %d", n)}
+			}
+		}
+	}
+	switch {
+	case p.past < 0 || p.keep < 0 || p.encoder < 0:
+		return usageError{errors.New("--past, --logits-to-keep and --encoder-seq cannot be negative")}
+	case p.attention != "eager" && p.attention != "fused":
+		return usageError{fmt.Errorf("--attention is %q, want eager or fused", p.attention)}
+	case p.recompute != "none" && p.recompute != "full":
+		return usageError{fmt.Errorf("--recompute is %q, want none or full", p.recompute)}
+	}
+	return nil
+}
+
+func newFLOPs(s *settings) *cobra.Command {
+	var p passFlags
+	cmd := &cobra.Command{
+		Use:   "flops MODEL|CONFIG...",
+		Short: "FLOPs of a forward pass, a decode step or a training step, exact and by named conventions",
+		Example: "  hf-inspect flops gpt2 gpt2-medium gpt2-large gpt2-xl --seq 1024,16384\n" +
+			"  hf-inspect flops Llama-3.1-8B --seq 1 --past 8191    # one decode step",
+		Args: atLeastOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			if err := p.check(); err != nil {
+				return err
+			}
+			return s.flops(cmd, args, &p)
+		},
+	}
+	f := cmd.Flags()
+	f.Int64SliceVar(&p.batch, "batch", []int64{1}, "sequences; a list gives a table")
+	f.Int64SliceVar(&p.seq, "seq", []int64{1024}, "new tokens of each sequence; a list gives a table")
+	f.Int64Var(&p.past, "past", 0, "cached tokens of each sequence")
+	f.Int64Var(&p.keep, "logits-to-keep", 0, "positions that get logits; 0 is all")
+	f.Int64Var(&p.encoder, "encoder-seq", 0, "tokens of the encoder (default: as --seq)")
+	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
+	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
+	return cmd
+}
+
+func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags) error {
+	var all []report.ModelFLOPs
+	for _, name := range models {
+		e, err := s.estimate(cmd, name)
+		if err != nil {
+			return err
+		}
+		for _, batch := range p.batch {
+			for _, seq := range p.seq {
+				pass := estimator.Pass{Batch: batch, Seq: seq, Past: p.past, LogitsToKeep: p.keep, EncoderSeq: p.encoder}
+				if p.encoder == 0 {
+					pass.EncoderSeq = seq
+				}
+				f := cost.ForwardFLOPs(e.Described, pass, cost.Options{Fused: p.attention == "fused", Recompute: p.recompute == "full"})
+				all = append(all, report.ModelFLOPs{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, FLOPs: f})
+			}
+		}
+	}
+	return report.FLOPs(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()))
+}
