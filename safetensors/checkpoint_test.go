@@ -176,7 +176,7 @@ func TestIndexNotices(t *testing.T) {
 	index := string(blobs["model.safetensors.index.json"].Head)
 	blobs["model.safetensors.index.json"] = st.Whole([]byte(strings.Replace(index, `{"t1"`, `{"t1":"gone.safetensors","t1"`, 1)))
 	c := open(t, st.NewFolder(blobs), safetensors.ReadOptions{})
-	if len(c.Notices) != 1 || c.Notices[0].Kind != safetensors.NoticeIndexDuplicate || c.Totals().Elements != 3000 {
+	if len(c.Notices) != 1 || c.Notices[0].Kind != safetensors.NoticeIndexDuplicate || c.Totals().Elements != 3000 || !c.Complete {
 		t.Errorf("%+v, %q", c.Notices, describe(c))
 	}
 }

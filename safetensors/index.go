@@ -205,6 +205,29 @@ func (r *indexReader) finish() {
 		kept = append(kept, entry)
 	}
 	r.index.Entries = kept
+	if len(kept) < len(entries) {
+		r.index.dropUnnamed()
+	}
+}
+
+// dropUnnamed removes files that only overruled entries named: a loader never
+// sees them.
+func (x *Index) dropUnnamed() {
+	position := make([]int32, len(x.Shards))
+	for _, entry := range x.Entries {
+		position[entry.Shard] = 1
+	}
+	named := x.Shards[:0]
+	for i, shard := range x.Shards {
+		if position[i] == 1 {
+			position[i] = int32(len(named))
+			named = append(named, shard)
+		}
+	}
+	x.Shards = named
+	for i := range x.Entries {
+		x.Entries[i].Shard = position[x.Entries[i].Shard]
+	}
 }
 
 func (r *indexReader) fault(kind Kind, tensor string, i int, detail string) {
