@@ -1,9 +1,6 @@
 package estimator
 
-import (
-	"math/big"
-	"slices"
-)
+import "slices"
 
 // Encoder-decoders, their decoders alone, and decoders that were made for an
 // encoder beside them.
@@ -28,7 +25,7 @@ var crossFamily = slices.Concat([]Arch{
 	{"prophetnet", "ProphetNetForConditionalGeneration", prophetNet},
 	{"trocr", "TrOCRForCausalLM", trOCR},
 	{"whisper", "WhisperForConditionalGeneration", whisper},
-})
+}, audioFamily, visionTextFamily)
 
 // bart has two more rows of positions than the config says.
 func bart(c *Config) Model {
@@ -106,50 +103,4 @@ func trOCR(c *Config) Model {
 		d.Names.EmbedNorm = "layernorm_embedding"
 	}
 	return seq2seq(c, d)
-}
-
-// whisper hears spectrograms: two convolutions, the second of which halves the
-// frames, and always as many as there are positions (Radford et al. 2022,
-// arXiv:2212.04356).
-func whisper(c *Config) Model {
-	S := c.Size("S", "max_source_positions")
-	d := Seq2Seq{Names: Names{Last: "layer_norm"}, Positions: c.Size("C", "max_target_positions"), Apart: true, NoKeyBias: true,
-		Head: "proj_out", EveryLogit: true, Embed: map[string][]Block{"encoder": c.spectrogram(S)}}
-	if c.Task == AudioClassification {
-		return c.classifiedAudio(d, S)
-	}
-	model := seq2seq(c, d)
-	if model.EncoderDecoder {
-		model.EncoderSeq = S.Int()
-	}
-	return model
-}
-
-// spectrogram is what leads from frames of mel bins to an audio encoder's S
-// tokens.
-func (c *Config) spectrogram(S Size) []Block {
-	return []Block{Conv("conv1", c.Size("M", "num_mel_bins"), c.D, Const(3)).Bias(true).On(PerMemory).Repeated(2),
-		Conv("conv2", c.D, c.D, Const(3)).Bias(true).On(PerMemory), Position("embed_positions", S, c.D)}
-}
-
-// classifiedAudio is the encoder alone, all of whose layers may be weighed, with
-// a classifier over the mean of its tokens.
-func (c *Config) classifiedAudio(d Seq2Seq, S Size) Model {
-	plain := fairseqNames()
-	d.Encoder = d.Names.or(plain)
-	B := c.Size("B", "classifier_proj_size")
-	head := []Block{Linear("projector", c.D, B).Bias(true).On(PerMemory).As(Classifier),
-		Linear("classifier", B, Named("labels", c.NumLabels())).Bias(true).On(PerSequence).As(Classifier)}
-	if c.Bool("use_weighted_layer_sum") {
-		head = append([]Block{Raw("layer_weights", Other, c.half("encoder").N.Plus(Const(1)))}, head...)
-	}
-	return Model{Body: []Block{c.encoderHalf(d, "")}, Head: head, EncoderSeq: S.Int()}
-}
-
-// streamKeys is the predicting streams' attention to their own keys, beside that
-// to the main stream's, which all streams have alike.
-func streamKeys(streams, d Size) *Extra {
-	return &Extra{Name: "streams", Sizes: []Size{streams, d}, FLOPs: func(p Pass) *big.Int {
-		return product(4, p.Batch, streams.Int(), p.Seq, p.Seq, d.Int())
-	}}
 }

@@ -12,6 +12,7 @@ type Seq2Seq struct {
 	Encoder Names  // what the encoder alone calls otherwise
 	Prefix  string // else model
 	Table   string // token embedding of both halves, else shared and not beside the decoder alone
+	Alone   bool   // a decoder under all classes
 	Apart   bool   // halves with token embeddings of their own
 
 	Positions   Size // rows, else C
@@ -47,12 +48,18 @@ func (c *Config) half(side string) *Config {
 	return &h
 }
 
-func seq2seq(c *Config, d Seq2Seq) Model {
+// named completes the names of both halves.
+func (d Seq2Seq) named() Seq2Seq {
 	plain := fairseqNames()
 	plain.Last = ""
 	d.Names = d.Names.or(plain)
 	d.Encoder = d.Encoder.or(d.Names)
-	alone := c.Task == CausalLM
+	return d
+}
+
+func seq2seq(c *Config, d Seq2Seq) Model {
+	d = d.named()
+	alone := c.Task == CausalLM || d.Alone
 	model := Model{Prefix: c.under(or(d.Prefix, "model")), EncoderDecoder: !alone}
 	shared := join(model.Prefix, or(d.Table, "shared")+".weight")
 	if d.Apart || alone && d.Table == "" {
@@ -162,13 +169,11 @@ func (c *Config) seq2seqHead(d Seq2Seq, embedding string) []Block {
 		rows = PerLogit
 	}
 	V := orSize(d.Targets, c.V)
-	head := Linear(or(d.Head, "lm_head"), c.D, V).On(rows).As(Head)
-	switch {
-	case !d.Heads.IsZero():
-		head = Stack(head.Name, d.Heads, func(int) []Block { return []Block{head.Called("")} })
-	default:
-		head = head.TiedTo(embedding, c.tied() && !(d.LoneUntied && c.Task == CausalLM)).Repeated(max(1, d.Streams))
+	head := Linear(or(d.Head, "lm_head"), c.D, V).On(rows).As(Head).Repeated(max(1, d.Streams))
+	if !d.Heads.IsZero() {
+		return []Block{Stack(head.Name, d.Heads, func(int) []Block { return []Block{head.Called("")} })}
 	}
+	head = head.TiedTo(embedding, c.tied() && !(d.LoneUntied && c.Task == CausalLM))
 	if d.Shifted && c.Task != CausalLM {
 		return []Block{head, Buffer("final_logits_bias", Const(1), V)}
 	}

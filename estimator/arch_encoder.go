@@ -15,6 +15,7 @@ type Encoder struct {
 	NoEmbedNorm bool
 	Lead        []Block // between the embeddings and the layers
 
+	Causal   bool      // a decoder whatever the config says
 	NoBias   bool      // of queries, keys and values
 	PreNorms [2]string // before attention (within its module) and feed-forward, not behind
 	Last     string    // the last norm
@@ -113,7 +114,7 @@ func (d Encoder) normed(block []Block, name string, size Size) []Block {
 
 func (c *Config) encoderAttention(d Encoder, name string, cross bool) []Block {
 	scores := GQA(c.A, c.A, c.H, 0)
-	scores.Bidirected, scores.Cross = !c.Bool("is_decoder"), cross
+	scores.Bidirected, scores.Cross = !c.Bool("is_decoder") && !d.Causal, cross
 	rows, memory := PerToken, PerToken
 	if cross {
 		rows, memory = PerCrossed, PerMemory

@@ -85,10 +85,14 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 		class = arch.class(config.Architectures())
 	}
 	c := newConfig(config, class)
+	c.inner = newInner()
 	model := arch.Describe(c)
 	model.Type, model.Class, model.Training = arch.Type, class, training(config)
 	if err := config.Err(); err != nil {
 		return nil, err
+	}
+	if c.inner.unknown != "" {
+		return nil, fmt.Errorf("model type %q within %q: %w", c.inner.unknown, arch.Type, ErrNotDescribed)
 	}
 	return &model, model.check()
 }

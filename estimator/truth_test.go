@@ -2,8 +2,10 @@ package estimator
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -294,10 +296,30 @@ func TestDefaultsAreTheClasses(t *testing.T) {
 	forEachType(t, func(t *testing.T, cases []*truthCase) {
 		for _, c := range cases {
 			if len(c.Changed) > 0 {
-				checkCase(t, c, c.Changed)
+				checkCase(t, c, withNested(t, c.Changed, c.Config))
 			}
 		}
 	})
+}
+
+// withNested adds the nested configs, all of whose fields may have been changed
+// without being listed, to those of the outer one that were.
+func withNested(t *testing.T, changed, whole json.RawMessage) json.RawMessage {
+	t.Helper()
+	var members, all map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(changed, &members), json.Unmarshal(whole, &all)); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range all {
+		if _, listed := members[name]; !listed && bytes.HasPrefix(value, []byte("{")) && bytes.Contains(value, []byte(`"model_type"`)) {
+			members[name] = value
+		}
+	}
+	merged, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return merged
 }
 
 func checkCase(t *testing.T, c *truthCase, raw json.RawMessage) {
