@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,7 +43,9 @@ func TestRetries(t *testing.T) {
 				fault.Host, fault.Path = place.Host, place.Path
 				h.Fail(fault)
 				opts := quick(h)
-				opts.Timeouts.Stall = 150 * time.Millisecond
+				if strings.HasPrefix(name, "s") {
+					opts.Timeouts.Stall = 300 * time.Millisecond
+				}
 				var waits atomic.Int64
 				opts.OnWait = func(w hub.Wait) { waits.Add(1) }
 				m := model(t, opts, "org/name", "")
@@ -129,7 +132,9 @@ func TestAttemptsEnd(t *testing.T) {
 			single(h, "org/name")
 			h.Fail(hubtest.Fault{Do: tt.do})
 			opts := quick(h)
-			opts.Timeouts.Stall = 100 * time.Millisecond
+			if name == "silence" {
+				opts.Timeouts.Stall = 100 * time.Millisecond
+			}
 			_, err := client(t, opts).Model(t.Context(), "org/name", "")
 			e := wantKind(t, err, tt.kind)
 			t.Log(e)
