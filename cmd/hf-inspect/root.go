@@ -66,7 +66,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())
-	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newVersion(s))
+	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newVersion(s))
 	return root
 }
 

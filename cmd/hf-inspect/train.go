@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/report"
+)
+
+// trainFlags are the flags of the train command.
+type trainFlags struct {
+	tokens, measured string
+	gpu, dtype       string
+	devices          float64
+	efficiency       float64
+	rate             float64
+	peak             float64
+	rule             string
+	seq              int64
+}
+
+func newTrain(s *settings) *cobra.Command {
+	var t trainFlags
+	cmd := &cobra.Command{
+		Use:   "train MODEL|CONFIG",
+		Short: "What a training run takes: FLOPs, time, price; or the utilisation of a measured one",
+		Example: "  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --efficiency 0.35\n" +
+			"  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --tokens-per-second 3.2e6",
+		Args: exactlyOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			return s.train(cmd, args[0], &t)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&t.tokens, "tokens", "", "training tokens, such as 1.4e12 (default: compute-optimal)")
+	f.StringVar(&t.gpu, "gpu", "", "accelerator, such as H100-SXM")
+	f.StringVar(&t.dtype, "dtype", "bf16", "dtype of the matrix products: fp32, bf16, fp8")
+	f.Float64Var(&t.devices, "devices", 1, "number of accelerators")
+	f.Float64Var(&t.efficiency, "efficiency", 0.4, "share of the peak that is reached")
+	f.Float64Var(&t.peak, "peak", 0, "peak of a device in TFLOP/s, instead of the table's")
+	f.Float64Var(&t.rate, "rate", 0, "price of a device-hour")
+	f.StringVar(&t.measured, "tokens-per-second", "", "measured speed of all devices: gives the MFU")
+	f.StringVar(&t.rule, "rule", "6PT", "FLOPs by: 6PT, exact (three forward passes), recompute (exact, layers recomputed)")
+	f.Int64Var(&t.seq, "seq", 2048, "tokens of a sequence")
+	return cmd
+}
+
+func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags) error {
+	budget, err := t.budget()
+	if err != nil {
+		return usageError{err}
+	}
+	e, err := s.estimate(cmd, name)
+	if err != nil {
+		return err
+	}
+	t.describe(&budget, e)
+	run, err := cost.Train(budget)
+	if err != nil {
+		return usageError{err}
+	}
+	return report.Training(cmd.OutOrStdout(), s.format, report.ModelTraining{SchemaVersion: e.SchemaVersion, Model: e.Source.Location,
+		Architecture: e.Model.Architecture, Device: t.gpu, Training: run}, s.style(cmd.OutOrStdout()))
+}
+
+func (t *trainFlags) budget() (cost.Budget, error) {
+	b := cost.Budget{Devices: t.devices, Efficiency: t.efficiency, Rate: t.rate}
+	var err error
+	if b.Tokens, err = number(t.tokens); err != nil {
+		return b, fmt.Errorf("--tokens: %w", err)
+	}
+	if b.Measured, err = number(t.measured); err != nil {
+		return b, fmt.Errorf("--tokens-per-second: %w", err)
+	}
+	if t.devices <= 0 || t.rate < 0 || t.seq < 1 || t.peak < 0 {
+		return b, errors.New("--devices, --rate, --peak and --seq cannot be negative, and --devices and --seq not 0")
+	}
+	switch {
+	case t.peak > 0:
+		b.Peak = t.peak * 1e12
+	case t.gpu != "":
+		device, err := cost.FindAccelerator(t.gpu)
+		if err != nil {
+			return b, err
+		}
+		t.gpu = device.Name
+		if b.Peak, err = device.Peak(t.dtype); err != nil {
+			return b, err
+		}
+	}
+	if b.Measured > 0 && b.Peak == 0 {
+		return b, errors.New("an MFU needs --gpu or --peak")
+	}
+	if t.rule != "6PT" && t.rule != "exact" && t.rule != "recompute" {
+		return b, fmt.Errorf("--rule is %q, want 6PT, exact or recompute", t.rule)
+	}
+	return b, nil
+}
+
+// describe adds what the model says to the budget.
+func (t *trainFlags) describe(b *cost.Budget, e *inspect.Estimate) {
+	b.Parameters, b.Total = *e.Counts.ActiveParameters, *e.Counts.UniqueParameters
+	f := cost.ForwardFLOPs(e.Described, estimator.Pass{Batch: 1, Seq: t.seq, EncoderSeq: t.seq}, cost.Options{Recompute: t.rule == "recompute"})
+	if t.rule != "6PT" {
+		b.FLOPsAToken = perToken(f.Training, t.seq)
+		b.Rule = fmt.Sprintf("exact matrix products of a training step of %d tokens, %s", t.seq, t.rule)
+	}
+	for _, c := range f.Conventions {
+		if c.Name == "PaLM, for MFU" {
+			b.MFUAToken = perToken(c.FLOPs, t.seq)
+		}
+	}
+}
+
+func perToken(flops *big.Int, tokens int64) float64 {
+	f, _ := new(big.Rat).SetFrac(flops, big.NewInt(tokens)).Float64()
+	return f
+}
+
+// number reads a count such as 1.4e12, 300B or 1_000_000; empty is 0.
+func number(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	clean := strings.NewReplacer("_", "", ",", "").Replace(text)
+	scale := 1.0
+	for suffix, factor := range map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12} {
+		if rest, ok := strings.CutSuffix(strings.ToUpper(clean), suffix); ok {
+			clean, scale = rest, factor
+		}
+	}
+	n, err := strconv.ParseFloat(clean, 64)
+	if err != nil || n <= 0 || n > 1e30 {
+		return 0, fmt.Errorf("%q is no positive number such as 1.4e12 or 300B", text)
+	}
+	return n * scale, nil
+}
