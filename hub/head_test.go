@@ -98,6 +98,31 @@ func TestHeadersOfAnotherCommitDoNotFit(t *testing.T) {
 	}
 }
 
+// Where the headers are asked for first, the config that comes after them is
+// the second look at main; a push in between shows, even one of equal sizes.
+func TestMainIsLookedAtAfterTheHeaders(t *testing.T) {
+	for _, push := range []bool{false, true} {
+		h := hubtest.Start(t)
+		files := hubtest.Sharded(6, 10)
+		h.Add(hubtest.Repo{ID: "org/big", Files: files})
+		m := model(t, quick(h), "org/big", "")
+		if push {
+			h.Push("org/big", hubtest.Commit("new"), files)
+		}
+		all, err := m.ShardHeaders(t.Context(), index)
+		if err != nil || (all == nil) != push {
+			t.Errorf("push %v: %d headers, %v", push, len(all), err)
+		}
+		config, err := whole(t.Context(), m, "config.json")
+		if err != nil || string(config) != string(files["config.json"].Data) {
+			t.Errorf("config %q, %v", config, err)
+		}
+		if !push {
+			wantCount(t, h, m, 3, 0, 1)
+		}
+	}
+}
+
 func TestShardHeadersInFolders(t *testing.T) {
 	h := hubtest.Start(t)
 	files := map[string]hubtest.File{}

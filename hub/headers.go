@@ -17,6 +17,8 @@ const (
 	maxHeaders = 256 << 20 // bytes of an answer with all headers
 	maxDepth   = 64        // nesting of it; real ones have four levels
 
+	configName = "config.json"
+
 	// Below this many shards another request to look at main is not worth it.
 	minShardsToAsk = 4
 )
@@ -24,8 +26,8 @@ const (
 // ShardHeaders returns the headers of all shards of an index as the Hub knows
 // them, in one request, by path in the repository. That answer is about the
 // head of main and names no commit; it is used only where main is at the
-// pinned commit and the headers fit the sizes of its files. Otherwise there
-// are none, and no error: the files themselves can be read.
+// pinned commit before and after and the headers fit the sizes of its files.
+// Otherwise there are none, and no error: the files themselves can be read.
 func (m *Model) ShardHeaders(ctx context.Context, index string) (map[string][]byte, error) {
 	if err := source.CheckPath(index); err != nil {
 		return nil, err
@@ -49,10 +51,31 @@ func (m *Model) ShardHeaders(ctx context.Context, index string) (map[string][]by
 		return nil, ctx.Err()
 	}
 	headers := m.takeHeaders(index, body)
-	if headers != nil {
-		m.keep(key, body)
+	if headers == nil || !m.stillHead(ctx, index) {
+		return nil, ctx.Err()
 	}
+	m.keep(key, body)
 	return headers, nil
+}
+
+// stillHead looks at main again after the headers came, by reading the config,
+// which every caller needs anyway and will get without another request.
+func (m *Model) stillHead(ctx context.Context, index string) bool {
+	if !m.wantsHead() {
+		return m.headState() != headMoved
+	}
+	for _, name := range []string{path.Join(path.Dir(index), configName), configName} {
+		f, ok := m.files[name]
+		if !ok {
+			continue
+		}
+		data, err := m.ReadRange(ctx, name, 0, f.Size)
+		if err == nil {
+			m.remember(name, data)
+		}
+		return m.headState() != headMoved
+	}
+	return true // the sizes have to do
 }
 
 // IndexMetadata returns the metadata object of an index whose headers came by

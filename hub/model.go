@@ -30,6 +30,7 @@ type Model struct {
 	links map[string]string // where the bytes of large files are; signed, never kept
 	etags map[string]string
 	index map[string][]byte // metadata of indexes that came with their headers
+	whole map[string][]byte // small files that were read ahead
 }
 
 // Model asks for a repository at a revision ("" is main): one request, or none
@@ -62,7 +63,7 @@ func (c *Client) newModel(meta Metadata, revision string) *Model {
 	m := &Model{
 		client: c, meta: meta, revision: revision,
 		files: make(map[string]FileInfo, len(meta.Files)),
-		links: map[string]string{}, etags: map[string]string{}, index: map[string][]byte{},
+		links: map[string]string{}, etags: map[string]string{}, index: map[string][]byte{}, whole: map[string][]byte{},
 	}
 	for _, f := range meta.Files {
 		m.files[f.Path] = f

@@ -32,6 +32,9 @@ func (m *Model) ReadRange(ctx context.Context, name string, offset, length int64
 	if length <= 0 {
 		return nil, nil
 	}
+	if data, ok := m.remembered(name, offset, length); ok {
+		return data, nil
+	}
 	key := fmt.Sprintf("range %s %d+%d", name, offset, length)
 	if data, ok := m.cached(key); ok && (f.Size < 0 || int64(len(data)) == length) {
 		return data, nil

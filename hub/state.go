@@ -1,6 +1,9 @@
 package hub
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // headState is what is known about main being at the pinned commit.
 type headState int
@@ -58,6 +61,24 @@ func (m *Model) setLink(name, link string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.links[name] = link
+}
+
+// remember keeps a whole file that the caller will ask for.
+func (m *Model) remember(name string, data []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.whole[name] = data
+}
+
+// remembered gives a range within a file that was read ahead.
+func (m *Model) remembered(name string, offset, length int64) ([]byte, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.whole[name]
+	if !ok || offset+length > int64(len(data)) {
+		return nil, false
+	}
+	return slices.Clone(data[offset : offset+length]), true
 }
 
 // cached and keep reach the cache of this commit.
