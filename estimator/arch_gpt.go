@@ -59,8 +59,9 @@ func (c *Config) attentionTypes(field string) []string {
 		for _, kind := range group.Get("0").Array() {
 			pattern = append(pattern, kind.String())
 		}
-		count := min(group.Get("1").Int(), mostLayers)
-		types = append(types, slices.Repeat(pattern, int(max(0, count)))...)
+		for count := group.Get("1").Int(); count > 0 && len(pattern) > 0 && len(types) < mostLayers; count-- {
+			types = append(types, pattern...)
+		}
 	}
 	return types
 }

@@ -68,7 +68,7 @@ func mimo(c *Config) Model {
 			RMSNorm("input_layernorm", c.D), c.selfAttention(d, 0), RMSNorm("post_attention_layernorm", c.D),
 			c.mlp("mlp", c.F, false, false), RMSNorm("final_layernorm", c.D)}
 	}
-	if n := Named("predictions", c.IntOr("num_nextn_predict_layers", 0)); !n.IsZero() {
+	if n := c.SizeOr("predictions", "num_nextn_predict_layers", Size{}); !n.IsZero() {
 		model.Sections = []Section{{Name: "multi_token_prediction", Blocks: []Block{Stack("mtp_layers", n, layer)}}}
 	}
 	return model
@@ -150,7 +150,7 @@ func nemotronNAS(c *Config) Model {
 			layer = append(layer, RMSNorm("post_attention_layernorm", c.D), Module("mlp", MLP, Linear("linear_mlp", c.D, c.D)))
 		case !ffn.Get("no_op").Bool():
 			f := int64(math.Trunc(2 * ffn.Get("ffn_mult").Num * float64(c.D.Int()) / 3))
-			layer = append(layer, RMSNorm("post_attention_layernorm", c.D), c.mlp("mlp", Named("F", roundUp(f, 256)), false, false))
+			layer = append(layer, RMSNorm("post_attention_layernorm", c.D), c.mlp("mlp", c.named("F", "block_configs", roundUp(f, 256)), false, false))
 		}
 		return layer
 	}

@@ -56,7 +56,7 @@ func chatGLM2(c *Config) Model {
 // (arXiv:2110.07602) learns for the tokens before the input.
 func (c *Config) prefixes(u Size) []Block {
 	if n, ok := c.Nullable("pre_seq_len"); ok {
-		return []Block{embedding("prefix_encoder.embedding", Other, Named("L", n), c.N.Times(u).X(2))}
+		return []Block{embedding("prefix_encoder.embedding", Other, c.named("L", "pre_seq_len", n), c.N.Times(u).X(2))}
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *Config) prefixes(u Size) []Block {
 // section 2.1).
 func openELM(c *Config) Model {
 	c.N = c.Size("N", "num_transformer_layers")
-	widths, step := c.Value("ffn_multipliers").Array(), c.IntOr("ffn_dim_divisor", 256)
+	widths, step := c.Value("ffn_multipliers").Array(), max(1, c.IntOr("ffn_dim_divisor", 256))
 	layer := func(i int) []Block {
 		at := *c
 		at.heads(c.SizeAt("A", "num_query_heads", i), c.SizeAt("K", "num_kv_heads", i), "head_dim")
