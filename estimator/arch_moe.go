@@ -53,7 +53,8 @@ var moeFamily = []Arch{
 	}},
 	{"phimoe", "PhimoeForCausalLM", func(c *Config) Model {
 		return decoder(c, Decoder{Norm: LayerNorm, Heads: Heads{HeadBias: c.Bool("lm_head_bias")}, FFN: c.routed(Routed{
-			Name: "block_sparse_moe", Count: "num_local_experts", Matrices: [3]string{"w1", "w3", "w2"}})})
+			Name: "block_sparse_moe", Count: "num_local_experts", Matrices: [3]string{"w1", "w3", "w2"},
+			Runs: Const(2)})}) // its router picks two, whatever num_experts_per_tok says
 	}},
 	{"qwen2_moe", "Qwen2MoeForCausalLM", qwen2MoE},
 	{"qwen3_moe", "Qwen3MoeForCausalLM", func(c *Config) Model {

@@ -100,6 +100,10 @@ func glmMoEDSA(c *Config) Model {
 // Flash, arXiv:2509.01322, section 2.1). Some experts are identities: they have
 // a place in the router and no matrices.
 func longcatFlash(c *Config) Model {
+	c.N = c.Size("N", "num_layers")
+	if n, ok := c.GivenInt("num_hidden_layers"); ok && !c.Given("num_layers") {
+		c.N = Named("N", n/2) // newer configs count the attentions
+	}
 	experts := Routed{Count: "n_routed_experts", Used: "moe_topk", Width: "expert_ffn_hidden_size",
 		Gate: func(count Size) []Block {
 			all := count.Plus(c.SizeOr("Z", "zero_expert_num", Size{}))

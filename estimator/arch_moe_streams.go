@@ -1,6 +1,9 @@
 package estimator
 
-import "slices"
+import (
+	"math/big"
+	"slices"
+)
 
 // Decoders with several residual streams: hyper-connections (arXiv:2409.19606)
 // mix them before and after every block.
@@ -11,16 +14,25 @@ var moeStreamFamily = []Arch{
 
 // hyper is the linear map by which a hyper-connection makes its weights of all
 // streams, with their biases and scales; the prefix is that of the three names.
-func (c *Config) hyper(prefix string, out Size, scales int64) Block {
-	streams := c.Size("n", "hc_mult")
-	return Module("", Other, Linear(prefix+"fn", streams.Times(c.D), out).Bare(),
-		Raw(prefix+"base", Other, out), Raw(prefix+"scale", Other, Const(scales)))
+// Three kinds of weights, one a matrix that mixes the streams, or two.
+func (c *Config) hyper(prefix string, kinds int64) Block {
+	n := c.Size("n", "hc_mult")
+	out := n.X(kinds)
+	if kinds == 3 {
+		out = n.Times(n).Plus(n.X(2))
+	}
+	b := Module("", Other, Linear(prefix+"fn", n.Times(c.D), out).Bare(), Raw(prefix+"base", Other, out), Raw(prefix+"scale", Other, Const(kinds)))
+	if kinds == 3 {
+		b.Extra = &Extra{Name: "mixing", Sizes: []Size{n, c.D}, FLOPs: func(p Pass) *big.Int {
+			return product(2, p.Batch, p.Seq, n.Int(), n.Int(), c.D.Int())
+		}}
+	}
+	return b
 }
 
 // hyV4 has a gate on the features that attention gives, sinks, and indexers in
 // some layers whose picks the following ones use.
 func hyV4(c *Config) Model {
-	n := c.Size("n", "hc_mult")
 	experts := deepseekExperts()
 	experts.Sparse, experts.Packed = c.sparseFrom(1), c.packed("experts.gate_up_proj", "experts.down_proj")
 	experts.MLP = func(name string, f Size) Block {
@@ -36,14 +48,14 @@ func hyV4(c *Config) Model {
 			return c.mla(own...)
 		},
 		Layer: func(_ int, attention, feedForward Block) []Block {
-			return []Block{c.hyper("hc_pre.hc_attn_layer.hc_", n.X(2), 2), RMSNorm("input_layernorm", c.D), attention,
-				c.hyper("hc_pre.hc_mlp_layer.hc_", n.X(2), 2), RMSNorm("post_attention_layernorm", c.D), feedForward}
+			return []Block{c.hyper("hc_pre.hc_attn_layer.hc_", 2), RMSNorm("input_layernorm", c.D), attention,
+				c.hyper("hc_pre.hc_mlp_layer.hc_", 2), RMSNorm("post_attention_layernorm", c.D), feedForward}
 		}})
 	last := "hc_pre.hc_head.hc_head_"
 	if c.Task == BaseModel {
 		last = "hc_head.hc_pre.hc_head_"
 	}
-	model.Body = slices.Insert(model.Body, 2, c.hyper(last, n, 1))
+	model.Body = slices.Insert(model.Body, 2, c.hyper(last, 1))
 	return model
 }
 
@@ -51,7 +63,6 @@ func hyV4(c *Config) Model {
 // tokens beside them, of which sparse ones have an indexer pick some; the first
 // layers choose experts by the token's number instead of a score.
 func deepseekV4(c *Config) Model {
-	n := c.Size("n", "hc_mult")
 	types, ratios, hashed := c.Strings("layer_types"), c.Ints("compress_ratios"), c.Strings("mlp_layer_types")
 	kinds := map[int64]string{0: slidingAttention, 4: compressedSparse, 128: heavilyCompressed}
 	kind := func(i int) string {
@@ -86,14 +97,14 @@ func deepseekV4(c *Config) Model {
 			return byScore(i)
 		},
 		Layer: func(_ int, attention, feedForward Block) []Block {
-			return []Block{c.hyper("hc_attn_", n.Times(n).Plus(n.X(2)), 3), RMSNorm("attn_norm", c.D), attention,
-				c.hyper("hc_ffn_", n.Times(n).Plus(n.X(2)), 3), RMSNorm("ffn_norm", c.D), feedForward}
+			return []Block{c.hyper("hc_attn_", 3), RMSNorm("attn_norm", c.D), attention,
+				c.hyper("hc_ffn_", 3), RMSNorm("ffn_norm", c.D), feedForward}
 		}})
 	last := "hc_head.hc_"
 	if c.Task == BaseModel {
 		model.Body[0].Name, last = "embed", "hc_head_"
 	}
-	model.Body = slices.Insert(model.Body, 2, c.hyper(last, n, 1))
+	model.Body = slices.Insert(model.Body, 2, c.hyper(last, 1))
 	return model
 }
 

@@ -13,6 +13,7 @@ type Routed struct {
 	Dense  string           // config field of the other layers' width; else the usual one
 
 	Count, Used string    // config fields, one number or one for each layer: experts, and how many run
+	Runs        Size      // how many run, where no field decides it
 	Width       string    // config field of an expert's width; else as dense layers
 	Matrices    [3]string // names of an expert's matrices; else gate_proj, up_proj, down_proj
 	// Packed lists the tensors of all experts together, where they are not a list
@@ -41,7 +42,11 @@ func (c *Config) routed(r Routed) func(i int) Block {
 	dense := r.MLP(or(r.Name, "mlp"), c.SizeOr("F", or(r.Dense, "intermediate_size"), c.F))
 	return func(i int) Block {
 		if count := c.SizeAt("E", r.Count, i); r.Sparse(i) && !count.IsZero() {
-			return c.experts(r, count, c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i))
+			used := r.Runs
+			if used.IsZero() {
+				used = c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i)
+			}
+			return c.experts(r, count, used)
 		}
 		return dense
 	}
