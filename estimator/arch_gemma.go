@@ -1,9 +1,12 @@
 package estimator
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // The Gemma families.
-var gemmaFamily = []Arch{
+var gemmaFamily = slices.Concat(gemmaTowerFamily, []Arch{
 	{"gemma", "GemmaForCausalLM", func(c *Config) Model { return decoder(c, Decoder{MLPBias: Off}) }},
 	{"gemma2", "Gemma2ForCausalLM", func(c *Config) Model {
 		return decoder(c, Decoder{Norms: sandwich, Window: c.sliding(every(2)...)})
@@ -15,7 +18,7 @@ var gemmaFamily = []Arch{
 	{"vaultgemma", "VaultGemmaForCausalLM", func(c *Config) Model {
 		return decoder(c, Decoder{Norms: Norms{"input_layernorm", "", "pre_feedforward_layernorm", ""}, Window: c.sliding(every(2)...)})
 	}},
-}
+})
 
 // gemma3Text looks to both sides in its embedding models; a window then reaches
 // half as far to each.
