@@ -18,6 +18,7 @@ var bertFamily = slices.Concat([]Arch{
 	{"electra", "ElectraForPreTraining", electra},
 	{"roformer", "RoFormerForMaskedLM", roFormer},
 	{"rembert", "RemBertForMaskedLM", remBert},
+	{"distilbert", "DistilBertForMaskedLM", distilBert},
 }, robertaFamily)
 
 // Encoders with RoBERTa's heads.
@@ -152,4 +153,28 @@ func xmod(c *Config) Model {
 		d.PreNorms, d.Last = [2]string{"output.LayerNorm", "output.LayerNorm"}, "encoder.LayerNorm"
 	}
 	return roberta(c, d)
+}
+
+// distilBert is BERT without segments and pooler (Sanh et al. 2019,
+// arXiv:1910.01108).
+func distilBert(c *Config) Model {
+	labels, F := Named("labels", c.NumLabels()), c.Size("F", "hidden_dim")
+	model := gpt(c, GPT{Prefix: "distilbert", Place: AfterEach, F: F, Positions: c.C,
+		Names: Names{Token: "embeddings.word_embeddings", Position: "embeddings.position_embeddings", EmbedNorm: "embeddings.LayerNorm",
+			Stack: "transformer.layer", QKV: "q_lin k_lin v_lin", Attn: "attention", Out: "out_lin", Norm1: "sa_layer_norm",
+			MLP: "ffn", Up: "lin1", Down: "lin2", Norm2: "output_layer_norm"},
+		Scores: func(_ int, s Scores) Scores { s.Bidirected = true; return s }})
+	first := Linear("pre_classifier", c.D, c.D).Bias(true).On(PerSequence).As(Classifier)
+	switch c.Task {
+	case BaseModel:
+	case SequenceClassification:
+		model.Head = []Block{first, Linear("classifier", c.D, labels).Bias(true).On(PerSequence).As(Classifier)}
+	case MultipleChoice:
+		model.Head = []Block{first, Linear("classifier", c.D, Const(1)).Bias(true).On(PerSequence).As(Classifier)}
+	case TokenClassification, QuestionAnswering: // as the mould has them
+	default:
+		model.Head = []Block{Linear("vocab_transform", c.D, c.D).Bias(true).As(HeadLayers), LayerNorm("vocab_layer_norm", c.D),
+			Linear("vocab_projector", c.D, c.V).Bias(true).TiedTo("distilbert.embeddings.word_embeddings.weight", c.tied()).As(Head)}
+	}
+	return model
 }

@@ -25,7 +25,7 @@ var crossFamily = slices.Concat([]Arch{
 	{"prophetnet", "ProphetNetForConditionalGeneration", prophetNet},
 	{"trocr", "TrOCRForCausalLM", trOCR},
 	{"whisper", "WhisperForConditionalGeneration", whisper},
-}, audioFamily, visionTextFamily)
+}, audioFamily, visionTextFamily, t5Family)
 
 // bart has two more rows of positions than the config says.
 func bart(c *Config) Model {

@@ -15,16 +15,16 @@ type Config struct {
 	*hfconfig.Config
 	Class string // class with its head
 	Task  Task
-
-	D     Size   // hidden size
-	N     Size   // layers
-	V     Size   // vocabulary
-	C     Size   // positions
-	A     Size   // query heads
-	K     Size   // key and value heads
-	H     Size   // head dim
-	F     Size   // feed-forward width
 	inner *inner // for models composed of others
+
+	D Size // hidden size
+	N Size // layers
+	V Size // vocabulary
+	C Size // positions
+	A Size // query heads
+	K Size // key and value heads
+	H Size // head dim
+	F Size // feed-forward width
 
 	Q Size // all query heads together: A·H, or D where H is D/A
 	U Size // all key and value heads together: K·H, or Q where K is A

@@ -22,6 +22,7 @@ const (
 	SimpleAnswering // question answering without the beam search of XLM and XLNet
 	ConditionalGeneration
 	AudioClassification
+	EncoderOnly // the encoder of an encoder-decoder
 )
 
 var taskSuffixes = []struct {
@@ -46,6 +47,7 @@ var taskSuffixes = []struct {
 	{"GenerationDecoder", CausalLM},
 	{"GenerationEncoder", BaseModel},
 	{"RewardModel", Reward},
+	{"EncoderModel", EncoderOnly},
 	{"Model", BaseModel},
 }
 
