@@ -37,6 +37,15 @@ func (c *Config) kinds(field string, period ...string) func(i int) string {
 	}
 }
 
+// among returns a test of membership in a list of numbers.
+func among(numbers []int64) func(n int64) bool {
+	set := make(map[int64]bool, len(numbers))
+	for _, n := range numbers {
+		set[n] = true
+	}
+	return func(n int64) bool { return set[n] }
+}
+
 // fullEvery is the kind of each layer: as listed, else full attention in every
 // n-th.
 func (c *Config) fullEvery(n int64) func(i int) string {
@@ -54,14 +63,14 @@ func lfm2(c *Config) Model {
 			n := max(1, c.Int("block_multiple_of"))
 			f = (int64(factor*float64(f)) + n - 1) / n * n
 		}
-		F = Named("F", f)
+		F = c.named("F", "intermediate_size", f)
 	}
-	kinds, full, fullAll := c.Strings("layer_types"), c.Ints("full_attn_idxs"), !c.Given("full_attn_idxs")
+	kinds, full, fullAll := c.Strings("layer_types"), among(c.Ints("full_attn_idxs")), !c.Given("full_attn_idxs")
 	attends := func(i int) bool {
 		if kinds != nil {
 			return i < len(kinds) && kinds[i] != "conv"
 		}
-		return fullAll || slices.Contains(full, int64(i))
+		return fullAll || full(int64(i))
 	}
 	d := Decoder{Norms: Norms{"operator_norm", "", "ffn_norm", ""}, Final: "embedding_norm", QKVBias: Off, OutBias: Off,
 		QKNorm: PerHead, QKNames: [2]string{"q_layernorm", "k_layernorm"}, Output: "out_proj", Norm: RMSNorm,

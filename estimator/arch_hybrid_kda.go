@@ -2,9 +2,8 @@ package estimator
 
 import (
 	"math/big"
-	"slices"
 
-	"github.com/tidwall/gjson"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
 // Hybrids of attention and other linear attention: with separate projections and
@@ -61,10 +60,12 @@ func kimiDelta(heads, head, kernel Size) GatedDelta {
 }
 
 func kimiLinear(c *Config) Model {
-	linear := c.Value("linear_attn_config")
+	linear := c.Sub("linear_attn_config")
 	size := func(symbol, field, own string) Size {
-		if n := linear.Get(own); n.Exists() {
-			return c.named(symbol, field, n.Int())
+		if linear != nil {
+			if n, ok := linear.Nullable(own); ok {
+				return c.named(symbol, field, n)
+			}
 		}
 		return c.Size(symbol, field)
 	}
@@ -93,18 +94,19 @@ func kimiLinear(c *Config) Model {
 
 // kimiFull says which layers have full attention: as listed, with numbers from 1
 // in the older form, else every fourth after the first.
-func (c *Config) kimiFull(linear gjson.Result) func(i int) bool {
-	kinds, listed := c.modernKinds("layer_types"), linear.Get("full_attn_layers")
-	var full []int64
-	for _, n := range listed.Array() {
-		full = append(full, n.Int()-1)
+func (c *Config) kimiFull(linear *hfconfig.Config) func(i int) bool {
+	kinds := c.modernKinds("layer_types")
+	listed := linear != nil && linear.Given("full_attn_layers") && linear.Given("kda_layers")
+	full := among(nil)
+	if listed {
+		full = among(linear.Ints("full_attn_layers"))
 	}
 	return func(i int) bool {
 		switch {
 		case kinds != nil:
 			return i < len(kinds) && kinds[i] == fullAttention
-		case listed.Exists() && linear.Get("kda_layers").Exists():
-			return slices.Contains(full, int64(i))
+		case listed:
+			return full(int64(i) + 1)
 		}
 		return i > 0 && i%4 == 0
 	}

@@ -31,8 +31,8 @@ func beam(c *Config) Model {
 
 // blt is the Byte Latent Transformer (arXiv:2412.09871, section 3): a small model
 // cuts bytes into patches, a local encoder and decoder stand around a global
-// transformer over patches. How many patches a text has is its own affair; work
-// is counted at its most, a patch a byte.
+// transformer over patches. How many patches a text has is its own affair: work is
+// counted as if each byte were one.
 func blt(c *Config) Model {
 	encoder, decoder := c.nested("encoder_config"), c.nested("decoder_config")
 	global, patcher := c.nested("global_config"), c.nested("patcher_config")

@@ -70,34 +70,42 @@ func wholeBlocks(n, r int64) *big.Int {
 }
 
 // ngramLayer adds hashed n-gram embeddings, gated by the residual stream, and a
-// dilated convolution over them. Each hash has a table of its own of a prime
-// number of rows; all tables of a layer are one, cut into shards.
+// dilated convolution over them. Each hash has a table of its own; all tables of
+// a layer are one, cut into shards.
 func (c *Config) ngramLayer(nth int) Block {
-	n, heads := c.Int("ngram_size"), (c.Int("ngram_size")-1)*c.Int("heads_per_ngram")
+	n, heads := c.Size("n", "ngram_size"), c.Size("n", "ngram_size").Minus(Const(1)).Times(c.Size("An", "heads_per_ngram"))
 	wide, width, kernel := c.D.Times(c.Size("C", "hc_count")), c.SizeOr("Dn", "ple_embed_dim", c.D), c.Size("W", "ple_conv_kernel_size")
-	heads = max(1, min(heads, mostLayers))
-	var shards []Block
-	rows, each := c.ngramRows(int64(nth)*heads, heads), Named("Hn", width.Int()/heads)
+	rows, each := c.ngramRows(int64(nth), heads.Int()), c.ratio("Hn", width, heads)
 	size := chunks(rows, max(1, c.Int("split_ngram_parts")))
-	for k := int64(0); k*size < rows; k++ {
-		shards = append(shards, Token(fmt.Sprintf("ngram_embedding.shard_%d", k), Named("Vn", min(size, rows-k*size)), each))
+	tables := []Block{Buffer("layer_multipliers", n).Typed("I64"), Buffer("ngram_heads_vocab_sizes", heads).Typed("I64"),
+		Buffer("ngram_heads_offsets", heads).Typed("I64")}
+	if chunks(rows, size) > mostLayers {
+		c.Fault("split_ngram_parts", "%d shards are more than can be described", chunks(rows, size))
+		rows = 0
 	}
-	tables := append([]Block{Buffer("layer_multipliers", Const(n)).Typed("I64"), Buffer("ngram_heads_vocab_sizes", Const(heads)).Typed("I64"),
-		Buffer("ngram_heads_offsets", Const(heads)).Typed("I64")}, shards...)
+	for k := int64(0); k*size < rows; k++ {
+		tables = append(tables, Token(fmt.Sprintf("ngram_embedding.shard_%d", k), Named("Vn", min(size, rows-k*size)), each))
+	}
 	b := Module("ple", Other, Module("ple_embedding", NoRole, tables...), Linear("key_proj", width, wide), Linear("value_proj", width, c.D),
 		RMSNorm("norm_key", wide), RMSNorm("norm_query", wide), RMSNorm("norm_conv", wide),
 		convOver("conv1d", wide, kernel, false, func(p Pass) int64 { return p.Seq }))
-	b.States = []State{{Name: "convolution", Elements: wide.Times(kernel.Minus(Const(1))).X(n)}, {Name: "context", Elements: Const(n - 1), Bytes: 8}}
+	b.States = []State{{Name: "convolution", Elements: wide.Times(kernel.Minus(Const(1))).Times(n)}, {Name: "context", Elements: n.Minus(Const(1)), Bytes: 8}}
 	return b
 }
 
 // ngramRows adds up the sizes of a layer's tables, consecutive primes from the
-// base on, and rounds up.
-func (c *Config) ngramRows(before, heads int64) int64 {
+// base on, all layers after one another, and rounds up.
+func (c *Config) ngramRows(layer, heads int64) int64 {
+	const most = 1 << 16 // tables of all layers; the published model has 16 a layer
+	base := c.Int("ngram_vocab_size_base")
+	if heads < 0 || heads > most || (layer+1)*heads > most || base < 0 || base > 1<<40 {
+		c.Fault("ngram_vocab_size_base", "%d rows and more in each of %d tables a layer are more than can be described", base, heads)
+		return 0
+	}
 	var rows int64
-	for prime, found := c.Int("ngram_vocab_size_base"), int64(0); found < before+heads; prime++ {
+	for prime, found := base, int64(0); found < (layer+1)*heads; prime++ {
 		if big.NewInt(prime).ProbablyPrime(0) { // certain below 2⁶⁴
-			if found++; found > before {
+			if found++; found > layer*heads {
 				rows += prime
 			}
 		}

@@ -38,7 +38,7 @@ func (c *Config) griffin(name string, width, kernel Size) Block {
 		bias.Params[0].Bias = true
 		return []Block{BlockDiagonal(gate+"_weight", c.A, head, head), bias}
 	}
-	positions := func(p Pass) int64 { // padded in front; a single token is a plain sum of products
+	positions := func(p Pass) int64 { // a single token beside a state is a plain sum of products
 		if p.Seq == 1 && !p.NoCache {
 			return 0
 		}
@@ -79,14 +79,14 @@ func xlstm(c *Config) Model {
 	c.N = c.first("N", "num_blocks", "num_hidden_layers")
 	bias, fused := c.Bool("use_bias"), c.String("weight_mode") == "fused"
 	d, n := float64(c.D.Int()), max(1, c.Int("ffn_round_up_to_multiple_of"))
-	F := Named("F", int64(math.Floor((d*c.Float("ffn_proj_factor", 0)+float64(n)-1)/float64(n)))*n)
+	F := c.named("F", "ffn_proj_factor", int64(math.Floor((d*c.Float("ffn_proj_factor", 0)+float64(n)-1)/float64(n)))*n)
 	norm := func(name string) Block { return RMSNorm(name, c.D).Bias(bias) }
 	ffn := []Block{Linear("proj_up_gate", c.D, F).Bias(bias), Linear("proj_up", c.D, F).Bias(bias)}
 	if fused {
 		ffn = []Block{Linear("proj_up_gate_z", c.D, F.X(2)).Bias(bias)}
 	}
-	memory := MatrixMemory{Heads: c.Size("A", "num_heads"), Keys: Named("K", int64(d*c.Float("qk_dim_factor", 0))),
-		Values: Named("U", int64(d*c.Float("v_dim_factor", 0))), Chunk: c.Int("chunk_size")}.block("mlstm_layer", c.D, fused, bias)
+	memory := MatrixMemory{Heads: c.Size("A", "num_heads"), Keys: c.named("K", "qk_dim_factor", int64(d*c.Float("qk_dim_factor", 0))),
+		Values: c.named("U", "v_dim_factor", int64(d*c.Float("v_dim_factor", 0))), Chunk: c.Int("chunk_size")}.block("mlstm_layer", c.D, fused, bias)
 	return c.mambaStack("blocks", "out_norm", func(int) []Block {
 		return []Block{norm("norm_mlstm"), memory, norm("norm_ffn"), MLPBlock("ffn", append(ffn, Linear("proj_down", F, c.D).Bias(bias))...)}
 	}, Heads{NeverTied: true})

@@ -1,7 +1,5 @@
 package estimator
 
-import "slices"
-
 // State-space models, alone and beside attention.
 var ssmFamily = []Arch{
 	{"mamba", "MambaForCausalLM", mamba},
@@ -82,10 +80,10 @@ func jamba(c *Config) Model {
 }
 
 func bamba(c *Config) Model {
-	mixer, attention := c.ssdBy(), c.Ints("attn_layer_indices")
+	mixer, attends := c.ssdBy(), among(c.Ints("attn_layer_indices"))
 	return decoder(c, Decoder{Norms: preFF, Final: "final_layernorm",
 		Attn: func(i int) Block {
-			if slices.Contains(attention, int64(i)) {
+			if attends(int64(i)) {
 				return c.selfAttention(Decoder{Norm: RMSNorm}, i)
 			}
 			return mixer.block("mamba", c.D)
@@ -145,7 +143,13 @@ func nemotronH(c *Config) Model {
 	module := map[string]Block{linearAttention: mixer.block("mixer", c.D), "moe": c.latentExperts(),
 		fullAttention: c.selfAttention(Decoder{QKVBias: Off, OutBias: Off, Norm: RMSNorm}, 0).Called("mixer"),
 		"mlp":         c.mlp("mixer", c.F, true, c.Bool("mlp_bias"))}
-	return c.mambaStack("layers", "norm_f", func(i int) []Block { return []Block{RMSNorm("norm", c.D), module[layers[i]]} }, Heads{NeverTied: true})
+	return c.mambaStack("layers", "norm_f", func(i int) []Block {
+		block, ok := module[layers[i]]
+		if !ok {
+			c.Fault("layers_block_type", "%q is no kind of layer", layers[i])
+		}
+		return []Block{RMSNorm("norm", c.D), block}
+	}, Heads{NeverTied: true})
 }
 
 // latentExperts is routed experts of two matrices that may work between two

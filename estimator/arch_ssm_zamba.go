@@ -14,6 +14,23 @@ var zambaFamily = []Arch{
 
 const hybridLayer = "hybrid"
 
+// mostHybrids bounds the layers of both: the published models have below a
+// hundred, and each shared block may hold adapters for every one.
+const mostHybrids = 1024
+
+// zambaKinds returns the layers' kinds as listed, else as the class orders them.
+func (c *Config) zambaKinds(otherwise func() []string) []string {
+	kinds := c.modernKinds("layers_block_type")
+	if kinds == nil {
+		kinds = otherwise()
+	}
+	if len(kinds) > mostHybrids {
+		c.Fault("layers_block_type", "%d layers, more than the %d that can be described", len(kinds), mostHybrids)
+		kinds = kinds[:mostHybrids]
+	}
+	return kinds
+}
+
 // zambaStack is the mould of both (arXiv:2405.16712, figure 1): the mixer alone,
 // or after the shared block, whose output passes a linear of its own.
 func (c *Config) zambaStack(kinds []string, mixer Block, shared func(nth int, path string) Block) Model {
@@ -50,13 +67,13 @@ func (c *Config) besideEmbedding(wide Size, adapters []Block, feedForward Block)
 func zamba(c *Config) Model {
 	mixer := c.mambaBy()
 	mixer.Heads = c.Size("Am", "n_mamba_heads")
-	kinds := c.modernKinds("layers_block_type")
-	if kinds == nil {
-		kinds = []string{linearAttention, linearAttention, hybridLayer}
+	kinds := c.zambaKinds(func() []string {
+		kinds := []string{linearAttention, linearAttention, hybridLayer}
 		for i := range int(min(c.N.Int(), mostLayers)) - 3 {
 			kinds = append(kinds, map[bool]string{true: hybridLayer, false: linearAttention}[c.every(i, "attn_layer_period", "attn_layer_offset")])
 		}
-	}
+		return kinds
+	})
 	first := slices.Index(kinds, hybridLayer)
 	block := Block{Name: "shared_transf", Sub: c.besideEmbedding(c.SizeOr("Dw", "attention_hidden_size", c.D.X(2)), nil, c.mlp("feed_forward", c.F, false, false))}
 	return c.zambaStack(kinds, mixer.block("mamba", c.D), func(nth int, layers string) Block {
@@ -71,10 +88,7 @@ func zamba2(c *Config) Model {
 	mixer := SSD{Inner: c.D.Times(c.Size("X", "mamba_expand")), Heads: c.Size("Am", "n_mamba_heads"), Groups: c.Size("G", "mamba_ngroups"),
 		State: c.Size("S", "mamba_d_state"), Kernel: c.Size("W", "mamba_d_conv"), Chunk: c.Int("chunk_size"),
 		Bias: bias, OutBias: bias, ConvBias: true}
-	kinds := c.modernKinds("layers_block_type")
-	if kinds == nil {
-		kinds = zamba2Layers()
-	}
+	kinds := c.zambaKinds(zamba2Layers)
 	F, wide, turns := c.SizeOr("F", "intermediate_size", c.D.X(4)), c.SizeOr("Dw", "attention_hidden_size", c.D.X(2)), max(1, int(c.Int("num_mem_blocks")))
 	var hybrids []int
 	for i, kind := range kinds {
