@@ -48,6 +48,9 @@ type ReadOptions struct {
 func ReadCheckpoint(ctx context.Context, src source.Source, set Set, opts ReadOptions) (*Checkpoint, error) {
 	r := &reader{src: src, opts: opts, c: &Checkpoint{Set: set, Complete: true}}
 	if set.Index != "" {
+		r.c.Index = r.offeredIndex(ctx)
+	}
+	if set.Index != "" && r.c.Index == nil {
 		if err := r.readIndex(ctx); err != nil {
 			return nil, err
 		}
@@ -68,7 +71,8 @@ type reader struct {
 	opts ReadOptions
 	c    *Checkpoint
 
-	expected map[string]int64 // likely header length by path, from the index
+	expected map[string]int64  // likely header length by path, from the index
+	headers  map[string][]byte // offered by the source, all in one step
 }
 
 // readIndex reads the index. One that cannot be read is a fault of the set, and
@@ -148,6 +152,9 @@ func (r *reader) readHeaders(ctx context.Context) error {
 // offeredHeaders asks the source for all headers at once. Where that does not
 // work, each is read from its file.
 func (r *reader) offeredHeaders(ctx context.Context) map[string][]byte {
+	if r.headers != nil {
+		return r.headers
+	}
 	all, ok := r.src.(source.HeaderSource)
 	if !ok || r.c.Index == nil {
 		return nil
