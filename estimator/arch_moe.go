@@ -39,10 +39,7 @@ var moeFamily = []Arch{
 	{"kolibri1", "Kolibri1ForCausalLM", kolibri1},
 	{"laguna", "LagunaForCausalLM", laguna},
 	{"llama4_text", "Llama4ForCausalLM", llama4Text},
-	{"mellum", "MellumForCausalLM", func(c *Config) Model {
-		return decoder(c, Decoder{QKNorm: PerHead, Window: c.sliding(fullAttention),
-			FFN: c.routed(Routed{Count: "num_local_experts", Width: "moe_intermediate_size", Bias: Off})})
-	}},
+	{"mellum", "MellumForCausalLM", mellum},
 	{"mimo_v2_flash", "MiMoV2FlashForCausalLM", mimoV2Flash},
 	{"minimax_m2", "MiniMaxM2ForCausalLM", func(c *Config) Model {
 		return decoder(c, Decoder{QKNorm: AcrossAll, FFN: c.routed(Routed{Name: "block_sparse_moe", Matrices: [3]string{"w1", "w3", "w2"},
@@ -100,20 +97,57 @@ func ernieMoE(c *Config) Model {
 	if last == -1 {
 		last = c.N.Int() - 1
 	}
-	return decoder(c, Decoder{QKVBias: bias, OutBias: bias, Heads: Heads{HeadBias: bias == On},
+	d := Decoder{QKVBias: bias, OutBias: bias, Heads: Heads{HeadBias: bias == On},
 		FFN: c.routed(Routed{Bias: bias, Count: "moe_num_experts", Used: "moe_k", Width: "moe_intermediate_size",
 			Gate: func(count Size) []Block {
 				return []Block{Linear("gate", c.D, count).Typed("F32").As(Router),
 					Raw("moe_statics.e_score_correction_bias", Router, Const(1), count).Typed("F32")}
 			},
 			Sparse: func(i int) bool { n := int64(i); return (n+1)%every == 0 && n >= first && n <= last },
-			Shared: "shared_experts", SharedCount: "moe_num_shared_experts"})})
+			Shared: "shared_experts", SharedCount: "moe_num_shared_experts"})}
+	model := decoder(c, d)
+	n := Named("Nm", c.IntOr("num_nextn_predict_layers", 0))
+	norm := func(int) []Block { return []Block{RMSNorm("", c.D)} }
+	model.Sections = []Section{{Name: "multi_token_prediction", Blocks: []Block{
+		Stack("mtp_emb_norm", n, norm), Stack("mtp_hidden_norm", n, norm),
+		Stack("mtp_linear_proj", n, func(int) []Block { return []Block{Linear("", c.D.X(2), c.D).Bias(bias == On).As(Projector)} }),
+		Stack("mtp_block", n, func(i int) []Block {
+			return c.between(Decoder{Norm: RMSNorm, Norms: preNorms}, c.selfAttention(d, i), c.mlp("mlp", c.F, false, bias == On))
+		})}}}
+	return model
 }
 
+// exaoneMoE has prediction layers with a dense block in its files.
 func exaoneMoE(c *Config) Model {
-	return decoder(c, Decoder{QKVBias: Off, OutBias: Off, QKNorm: PerHead, Window: c.sliding(c.everyNth("sliding_window_pattern")...),
+	d := Decoder{QKVBias: Off, OutBias: Off, QKNorm: PerHead, Window: c.sliding(c.everyNth("sliding_window_pattern")...),
 		FFN: c.routed(Routed{RouterBias: "e_score_correction_bias", Count: "num_experts", Width: "moe_intermediate_size",
-			Shared: "shared_experts", SharedCount: "num_shared_experts"})})
+			Shared: "shared_experts", SharedCount: "num_shared_experts"})}
+	model := decoder(c, d)
+	model.Sections = c.predictionBeside(c.IntOr("num_nextn_predict_layers", 1), func(int) []Block {
+		return c.between(Decoder{Norm: RMSNorm, Norms: preNorms}, c.selfAttention(d, int(c.N.Int())), c.mlp("mlp", c.F, false, false))
+	})
+	return model
+}
+
+func mellum(c *Config) Model {
+	d := Decoder{Norm: RMSNorm, Norms: preNorms, QKNorm: PerHead, Window: c.sliding(fullAttention),
+		FFN: c.routed(Routed{Count: "num_local_experts", Width: "moe_intermediate_size", Bias: Off})}
+	model := decoder(c, d)
+	sparse := c.experts(Routed{Width: "moe_intermediate_size"}, c.Size("E", "num_local_experts"), c.Size("T", "num_experts_per_tok"))
+	model.Sections = c.predictionBeside(c.IntOr("num_nextn_predict_layers", 0), func(k int) []Block {
+		window := d
+		window.Window = func(int) int64 {
+			if c.layerType("mtp_layer_types", k, slidingAttention) == slidingAttention {
+				return c.IntOr("sliding_window", 0)
+			}
+			return 0
+		}
+		if c.layerType("mtp_mlp_layer_types", k, "sparse") == "dense" {
+			return c.between(d, c.selfAttention(window, k), c.mlp("mlp", c.F, false, false))
+		}
+		return c.between(d, c.selfAttention(window, k), sparse)
+	})
+	return model
 }
 
 // gptOSS has a learned logit for each head beside the keys' (sinks), and biases

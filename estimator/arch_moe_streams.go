@@ -89,7 +89,7 @@ func deepseekV4(c *Config) Model {
 	byToken := chosenBy(func(Size) Block {
 		return Buffer("gate.tid2eid", c.V, c.first("T", "num_experts_per_tok")).Typed("I64")
 	})
-	model := decoder(c, Decoder{Heads: Heads{Head: "head"}, Attn: func(i int) Block { return c.compressedAttention(kind(i)) },
+	d := Decoder{Heads: Heads{Head: "head"}, Attn: func(i int) Block { return c.compressedAttention(kind(i)) },
 		FFN: func(i int) Block {
 			if hash := int64(i) < c.IntOr("num_hash_layers", 3); i < len(hashed) && hashed[i] == "hash_moe" || i >= len(hashed) && hash {
 				return byToken(i)
@@ -99,7 +99,13 @@ func deepseekV4(c *Config) Model {
 		Layer: func(_ int, attention, feedForward Block) []Block {
 			return []Block{c.hyper("hc_attn_", 3), RMSNorm("attn_norm", c.D), attention,
 				c.hyper("hc_ffn_", 3), RMSNorm("ffn_norm", c.D), feedForward}
-		}})
+		}}
+	model := decoder(c, d)
+	model.Sections = []Section{{Name: "multi_token_prediction", Beside: true, Blocks: []Block{
+		Stack("mtp", Named("Nm", c.IntOr("num_nextn_predict_layers", 0)), func(int) []Block {
+			return slices.Concat([]Block{RMSNorm("enorm", c.D), RMSNorm("hnorm", c.D), Linear("e_proj", c.D, c.D).As(Projector), Linear("h_proj", c.D, c.D).As(Projector)},
+				d.Layer(0, c.compressedAttention(slidingAttention), byScore(0)), []Block{c.hyper("hc_head_", 1), RMSNorm("norm", c.D)})
+		})}}}
 	last := "hc_head.hc_"
 	if c.Task == BaseModel {
 		model.Body[0].Name, last = "embed", "hc_head_"

@@ -55,3 +55,14 @@ func (c *Config) predictionLayers(d Decoder) []Section {
 	}
 	return []Section{{Name: "multi_token_prediction", Blocks: blocks}}
 }
+
+// predictionBeside describes prediction layers as the files of some families hold
+// them, under mtp, beside the body: one projection and one last norm for all.
+func (c *Config) predictionBeside(n int64, layer func(k int) []Block) []Section {
+	if n <= 0 {
+		return nil
+	}
+	return []Section{{Name: "multi_token_prediction", Beside: true, Blocks: []Block{Module("mtp", NoRole,
+		RMSNorm("pre_fc_norm_embedding", c.D), RMSNorm("pre_fc_norm_hidden", c.D), Linear("fc", c.D.X(2), c.D).As(Projector),
+		Stack("layers", Named("Nm", n), layer), RMSNorm("norm", c.D))}}}
+}
