@@ -79,4 +79,21 @@ var codes = []Code{
 	{"HFI421", "head_missing", Warning, "The output head is not in the file.", "the reference library would fill it with random values"},
 	{"HFI422", "prediction_layers_absent", Note, "The config promises prediction layers that the file does not hold.", ""},
 	{"HFI423", "buffer_missing", Warning, "A buffer that the reference library saves with the model is not in the file.", "the library would start it from its initial value"},
+
+	// 5xx: quantised storage.
+	{"HFI501", "quantisation_undeclared", Error, "The tensors are quantised and the config does not say so; the reference library would take packed values for weights.", "put the quantisation_config into config.json"},
+	{"HFI502", "quantisation_method_differs", Error, "The tensors are those of another quantisation method than the config names.", "correct quant_method"},
+	{"HFI503", "quantisation_absent", Warning, "The config declares a quantisation and no tensor is quantised.", "remove the quantisation_config, or quantise"},
+	{"HFI504", "quantisation_part_missing", Error, "A quantised weight lacks a companion, such as its scales.", "take the file from its source again"},
+	{"HFI505", "quantisation_part_shape", Error, "A companion of a quantised weight has another shape or dtype than the weight calls for.", "take the file from its source again"},
+	{"HFI506", "quantisation_values_differ", Error, "The values beside a quantised weight tell another shape than the config or the header.", "do not trust the file"},
+	{"HFI507", "quantisation_parameters_differ", Error, "Bits, groups or blocks are not those that the config declares.", "correct the quantisation_config"},
+	{"HFI508", "quantisation_uneven", Warning, "Modules of one file are quantised in different ways, and the config does not say so.", ""},
+	{"HFI509", "quantisation_orphan", Error, "Companions of a quantised weight stand in the file without it.", "take the file from its source again"},
+	{"HFI510", "scales_absent", Error, "Weights are stored in eight bits without the scales that give them their size.", "take the file from its source again"},
+	{"HFI511", "quantiser_biases", Note, "The quantiser wrote a bias for linears that have none; the reference library ignores it.", ""},
+	{"HFI512", "module_not_quantised", Note, "A weight that the config has quantised is stored as it is.", ""},
+	{"HFI513", "quantised_weights_lost", Error, "The quantiser rounded sizes down, and weights at the edges are lost.", "quantise again with a current version"},
+	{"HFI514", "scales_without_effect", Warning, "A weight that is not quantised has scales beside it.", ""},
+	{"HFI515", "quantisation_refused", Error, "The reference library does not load this layout.", "load it with the library that wrote it"},
 }

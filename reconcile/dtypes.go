@@ -16,7 +16,7 @@ func (m *matching) checkDTypes() {
 	byTemplate := make(map[string]map[safetensors.DType]bool)
 	for i := range m.claims {
 		c := &m.claims[i]
-		if c.Logical == 0 || c.Status == Quantised || c.Status == Quantisation {
+		if c.Logical == 0 || c.packed {
 			continue
 		}
 		byDType[c.DType] = append(byDType[c.DType], c)

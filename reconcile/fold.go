@@ -19,6 +19,7 @@ type group struct {
 	dtype    safetensors.DType
 	shape    []int64
 	members  []member // not yet claimed
+	packed   *packing // nil where the tensors hold the weights as they are
 }
 
 // member is one tensor of a group.

@@ -15,6 +15,22 @@ type Input struct {
 	// Values reads the data of a small tensor by its stored name; nil where data
 	// cannot be read.
 	Values func(name string) ([]byte, error)
+	// AllValues says that reading values costs little: the files are local.
+	AllValues bool
+
+	// Quantization is a quantisation config from a file of its own; nil means the
+	// one in Config.
+	Quantization *hfconfig.Quantization
+}
+
+// quantization returns what the config says about quantisation. Its faults are
+// the config's, and reported there.
+func (in *Input) quantization() *hfconfig.Quantization {
+	if in.Quantization != nil || in.Config == nil {
+		return in.Quantization
+	}
+	q, _ := in.Config.Quantization()
+	return q
 }
 
 // Result is what the reconciliation finds.
@@ -100,6 +116,7 @@ const (
 type Claim struct {
 	Status   Status
 	Role     string
+	Serves   string // role of the weight that a companion belongs to
 	Template string // as stored, "*" where a number stands
 	Name     string // the same under the description's prefix and endings
 	DType    safetensors.DType

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
 // matching is a reconciliation under way. Each step claims members of groups
@@ -24,12 +25,18 @@ type matching struct {
 	unexplained                  int64
 	unexplainedNames             []string
 	missing                      []MissingTensor
+
+	quant           *hfconfig.Quantization // what the config says, nil for nothing
+	unpacked        []*unpacked
+	quantiserBiases []*set
+	valuesRead      int
 }
 
 // claim is a Claim with what the ledger needs of it.
 type claim struct {
 	Claim
-	bias bool
+	bias   bool
+	packed bool // quantised, or a companion of a quantised weight
 }
 
 // step is one rule of the second stage.
@@ -39,6 +46,7 @@ type step func(*matching)
 var steps = []step{
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
+	(*matching).unpackQuantised,
 	(*matching).matchEqual,
 	(*matching).matchTies,
 	(*matching).matchVocabulary,
@@ -56,7 +64,9 @@ var steps = []step{
 func Reconcile(in Input) (*Result, []finding.Finding) {
 	m := &matching{in: in, groups: foldCheckpoint(in.Checkpoint), slots: newSlots()}
 	totals := in.Checkpoint.Totals()
+	m.quant = in.quantization()
 	if in.Model == nil {
+		m.unpackQuantised()
 		m.inferAll()
 	} else {
 		m.slots.add(in.Model.Tensors(), "")
@@ -89,8 +99,15 @@ func (m *matching) claimIf(g *group, status Status, role string, logicalEach int
 	if taken == nil {
 		return nil
 	}
-	m.claims = append(m.claims, claim{Claim: Claim{Status: status, Role: role, Template: g.template, Name: g.name, DType: g.dtype,
-		Shape: g.shape, Logical: logicalEach * int64(len(taken)), members: taken}})
+	c := claim{Claim: Claim{Status: status, Role: role, Template: g.template, Name: g.name, DType: g.dtype,
+		Shape: g.shape, Logical: logicalEach * int64(len(taken)), members: taken}}
+	if g.packed != nil {
+		c.packed, c.Shape = true, g.packed.shape
+		if status == Expected {
+			c.Status = Quantised
+		}
+	}
+	m.claims = append(m.claims, c)
 	return taken
 }
 

@@ -1,0 +1,234 @@
+package reconcile
+
+import (
+	"slices"
+
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+// fit is a scheme under which a bundle is what it should be, or nearly.
+type fit struct {
+	scheme *scheme
+	params params
+	shape  []int64 // of the weight, as the description has it
+	faults []fault
+	others []params // under which it fits as well
+	cost   int
+}
+
+// fault is a companion that is not what the scheme predicts.
+type fault struct {
+	part *part
+	set  *set    // nil where it is missing
+	want []int64 // nil where the dtype is wrong
+}
+
+// What makes one fit worse than another.
+const (
+	faultCost   = 4
+	strangeCost = 4 // a companion that the scheme does not know
+	inverseCost = 6 // the weight is not of the described shape
+	methodCost  = 1 // the config names another method
+)
+
+// fit finds the scheme that explains a bundle best, nil if none does.
+func (m *matching) fit(b *bundle) *fit {
+	declared, _ := m.schemeFor(b)
+	var best *fit
+	for i := range schemes {
+		s := &schemes[i]
+		if s.carrier != b.carrier.suffix || !s.dtypes.has(b.carrier.dtype) || s.only && !s.named(m.quant) || !s.begins(b) {
+			continue
+		}
+		for _, p := range s.candidates(b, declared) {
+			for _, shape := range m.shapes(b, s, p) {
+				f := s.try(b, p, shape, m.quant)
+				switch {
+				case f == nil:
+				case best == nil || f.cost < best.cost:
+					best = f
+				case best.scheme == s && f.cost == best.cost && slices.Equal(f.shape, best.shape):
+					best.others = append(best.others, p)
+				}
+			}
+		}
+	}
+	return best
+}
+
+// named reports whether the config's method is one that writes the scheme.
+func (s *scheme) named(q *hfconfig.Quantization) bool {
+	return q != nil && (q.Method == s.method || slices.Contains(s.also, q.Method))
+}
+
+// begins reports whether a needed companion of the scheme is there.
+func (s *scheme) begins(b *bundle) bool {
+	return slices.ContainsFunc(s.parts, func(p part) bool { return !p.optional && !p.sparse && b.part(p.suffix) != nil })
+}
+
+// schemeFor returns what the config says of the bundle's first module.
+func (m *matching) schemeFor(b *bundle) (hfconfig.Scheme, bool) {
+	if m.quant == nil {
+		return hfconfig.Scheme{}, false
+	}
+	return m.quant.For(b.module(0))
+}
+
+// module returns the full name of a module.
+func (b *bundle) module(i int) string {
+	name := b.carrier.members[i].tensor.Name
+	return name[:max(len(name)-len(b.carrier.suffix), 0)]
+}
+
+// candidates lists parameters to try, those that the config declares first.
+func (s *scheme) candidates(b *bundle, declared hfconfig.Scheme) []params {
+	if s.tune != nil {
+		return s.tune(b)
+	}
+	grains := s.grains
+	if g, ok := declaredGrain(declared); ok && grains != nil {
+		g.rank = grains[0].rank
+		grains = append([]grain{g}, grains...)
+	}
+	if grains == nil {
+		grains = []grain{{}}
+	}
+	bits := s.bits
+	if slices.Contains(bits, declared.Bits) {
+		bits = append([]int64{declared.Bits}, bits...)
+	}
+	if bits == nil {
+		bits = []int64{0}
+	}
+	var list []params
+	for _, n := range bits {
+		for _, g := range grains {
+			if p := (params{bits: n, grain: g}); !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// declaredGrain is the config's group or block.
+func declaredGrain(s hfconfig.Scheme) (grain, bool) {
+	switch {
+	case len(s.Block) == 2:
+		return grain{s.Block[0], s.Block[1], 2}, true
+	case s.GroupSize > 0:
+		return grain{1, s.GroupSize, 2}, true
+	case s.GroupSize == -1:
+		return grain{1, 0, 2}, true
+	}
+	return grain{}, false
+}
+
+// shapes lists the shapes that the weight may have: the described one, else
+// those that the members themselves tell.
+func (m *matching) shapes(b *bundle, s *scheme, p params) [][]int64 {
+	var list [][]int64
+	if b.slot != nil {
+		list = append(list, b.slot.Shape)
+	}
+	if b.told != nil {
+		list = append(list, b.told)
+	}
+	if shape := s.inverse(b, p); product(shape) > 0 {
+		list = append(list, shape)
+	}
+	return list
+}
+
+// try holds a bundle against the scheme's prediction, nil where the carrier is
+// not the predicted one.
+func (s *scheme) try(b *bundle, p params, shape []int64, q *hfconfig.Quantization) *fit {
+	if product(shape) <= 0 {
+		return nil
+	}
+	unit := int64(b.carrier.dtype.Bits())
+	w := newWeight(shape, p, unit)
+	if !slices.Equal(s.stored(w), b.carrier.shape) {
+		if !b.transposed() {
+			return nil
+		}
+		w = newWeight(turned(shape), p, unit)
+		if !slices.Equal(s.stored(w), b.carrier.shape) {
+			return nil
+		}
+	}
+	f := &fit{scheme: s, params: p, shape: shape}
+	met := f.check(b, w)
+	if met == 0 {
+		return nil
+	}
+	f.cost = faultCost*len(f.faults) + strangeCost*(len(b.parts)-met-f.misshaped())
+	if b.part(biasSuffix) != nil {
+		f.cost -= strangeCost
+	}
+	if b.slot != nil && !slices.Equal(shape, b.slot.Shape) {
+		f.cost += inverseCost
+	}
+	if q != nil && !s.named(q) {
+		f.cost += methodCost
+	}
+	return f
+}
+
+// transposed reports whether the described weight is stored [in, out], as
+// GPT-2's linears are: their bias is as long as a row.
+func (b *bundle) transposed() bool {
+	return b.slot != nil && len(b.slot.Shape) == 2 && b.conv
+}
+
+// check compares the companions with the prediction and returns how many are as
+// predicted.
+func (f *fit) check(b *bundle, w *weight) (met int) {
+	for i := range f.scheme.parts {
+		p := &f.scheme.parts[i]
+		s := b.part(p.suffix)
+		switch {
+		case s == nil && (p.optional || p.sparse):
+		case s == nil:
+			f.faults = append(f.faults, fault{part: p})
+		case !p.dtypes.has(s.dtype):
+			f.faults = append(f.faults, fault{part: p, set: s})
+		case p.fits(w, s.shape):
+			met++
+		default:
+			f.faults = append(f.faults, fault{part: p, set: s, want: p.wanted(w)})
+		}
+	}
+	return met
+}
+
+// mostFree bounds companions whose length no shape tells: texts.
+const mostFree = 4096
+
+func (p *part) fits(w *weight, shape []int64) bool {
+	if p.shape == nil {
+		return len(shape) == 1 && (shape[0] <= mostFree || p.kind == indexPart)
+	}
+	want := p.shape(w)
+	if p.flat {
+		return product(want) == product(shape)
+	}
+	return slices.Equal(want, shape)
+}
+
+func (p *part) wanted(w *weight) []int64 {
+	if p.shape == nil {
+		return []int64{}
+	}
+	return append([]int64{}, p.shape(w)...)
+}
+
+// misshaped counts the faults of companions that are there.
+func (f *fit) misshaped() (n int) {
+	for _, one := range f.faults {
+		if one.set != nil {
+			n++
+		}
+	}
+	return n
+}
