@@ -28,7 +28,7 @@ var moeFamily = []Arch{
 	}},
 	{"gpt_oss", "GptOssForCausalLM", gptOSS},
 	{"hunyuan_v1_moe", "HunYuanMoEV1ForCausalLM", func(c *Config) Model {
-		gate := func(count Size) []Block { return []Block{Linear("gate.wg", c.D, count).Typed("F32").As(Router)} }
+		gate := func(_ int, count Size) []Block { return []Block{Linear("gate.wg", c.D, count).Typed("F32").As(Router)} }
 		return decoder(c, Decoder{QKNorm: PerHead, QKNames: [2]string{"query_layernorm", "key_layernorm"},
 			FFN: c.routed(Routed{Gate: gate, Count: "num_experts", Used: "moe_topk", Shared: "shared_mlp", SharedWidth: "intermediate_size"})})
 	}},
@@ -99,7 +99,7 @@ func ernieMoE(c *Config) Model {
 	}
 	d := Decoder{QKVBias: bias, OutBias: bias, Heads: Heads{HeadBias: bias == On},
 		FFN: c.routed(Routed{Bias: bias, Count: "moe_num_experts", Used: "moe_k", Width: "moe_intermediate_size",
-			Gate: func(count Size) []Block {
+			Gate: func(_ int, count Size) []Block {
 				return []Block{Linear("gate", c.D, count).Typed("F32").As(Router),
 					Raw("moe_statics.e_score_correction_bias", Router, Const(1), count).Typed("F32")}
 			},
@@ -156,7 +156,7 @@ func gptOSS(c *Config) Model {
 	packed := c.packedInOut("experts.gate_up_proj", "experts.down_proj")
 	return decoder(c, Decoder{Scored: []Block{Raw("sinks", Attention, c.A)}, Window: c.sliding(slidingAttention, fullAttention),
 		FFN: c.routed(Routed{Count: "num_local_experts",
-			Gate: func(count Size) []Block { return []Block{Linear("router", c.D, count).Bias(true).As(Router)} },
+			Gate: func(_ int, count Size) []Block { return []Block{Linear("router", c.D, count).Bias(true).As(Router)} },
 			Packed: func(count, used, f Size) []Block {
 				return append(packed(count, used, f), StackedBias("experts.gate_up_proj_bias", count, used, f.X(2)),
 					StackedBias("experts.down_proj_bias", count, used, c.D))

@@ -1,9 +1,6 @@
 package estimator
 
-import (
-	"math/big"
-	"slices"
-)
+import "slices"
 
 // Decoders with short convolutions between their blocks, and routed experts.
 var moeConvFamily = []Arch{
@@ -34,26 +31,13 @@ func (c *Config) inklingSizes(i int) (own *Config, window int64, extent Size) {
 
 const slides = "hybrid_sliding"
 
-// sconv is a causal convolution of a few taps that keeps its inputs in 32 bits.
-func (c *Config) sconv(name string, channels Size) Block {
-	kernel := c.Size("k", "conv_kernel_size")
-	b := DepthConv(name, channels, kernel, false).As(Convolution)
-	b.States = []State{{Name: "convolution", Elements: channels.Times(kernel), Bytes: 4}}
-	return b
-}
-
-// relative are biases by distance that a token's own projection mixes from
-// learned profiles.
-func relative(A, rank, extent Size) Block {
-	b := Linear("rel_logits_proj.proj", A.Times(rank), extent).Bare() // runs for each head
-	return b.Shaped(rank, extent)
-}
-
+// inkling has short convolutions after its blocks and on keys and values, and
+// biases by distance in place of rotary positions.
 func inkling(c *Config) Model {
 	E, S := c.Size("E", "n_routed_experts"), c.Size("S", "n_shared_experts")
 	rank := c.Size("r", "d_rel")
 	experts := Routed{Count: "n_routed_experts", Width: "moe_intermediate_size", Sparse: c.sparseFrom(c.IntOr("dense_mlp_idx", 0)),
-		Gate: func(Size) []Block {
+		Gate: func(int, Size) []Block {
 			return []Block{Linear("gate", c.D, E.Plus(S)).As(Router), Buffer("gate.e_score_correction_bias", E).As(Router),
 				Raw("gate.global_scale", Router, Const(1))}
 		},
@@ -88,26 +72,9 @@ func inkling(c *Config) Model {
 
 // inkling2 has taps of the keys' and values' convolutions that depend on the
 // token, in the layers without windows, and residuals that attend to the sums of
-// earlier groups of layers (attention residuals).
+// earlier groups of layers.
 func inkling2(c *Config) Model {
-	rank, kernel := c.Size("r", "d_rel"), c.Size("k", "conv_kernel_size")
 	wide := func(i int) bool { _, window, _ := c.inklingSizes(i); return window == 0 }
-	attention := func(i int) Block {
-		own, window, extent := c.inklingSizes(i)
-		conv := c.sconv
-		if window == 0 {
-			conv = func(name string, channels Size) Block {
-				b := Module(name, Convolution, Raw("static_w", Convolution, kernel, channels), Linear("weight_proj", c.D, own.K.Times(kernel)).Bare())
-				b.States = []State{{Name: "convolution", Elements: channels.Times(kernel), Bytes: 4}}
-				return b
-			}
-		}
-		return AttentionBlock("attn", GQA(own.A, own.K, own.H, window),
-			Linear("wq_du", c.D, own.Q), Linear("wk_dv", c.D, own.U), conv("k_sconv", own.U), Linear("wv_dv", c.D, own.U), conv("v_sconv", own.U),
-			Linear("wr_du", c.D, own.A.Times(rank)), Linear("gate_attn", c.D, own.Q), Linear("attn_sink_proj", c.D, own.A),
-			Raw("q_l2_clip.scale", Attention, own.A, own.H), Raw("rel_l2_clip.scale", Attention, own.A, rank),
-			relative(own.A, rank, extent), Linear("wo_ud", own.Q, c.D))
-	}
 	routed := c.routed(Routed{RouterBias: "gate.bias", Count: "n_routed_experts", Width: "moe_intermediate_size", Sparse: c.sparseFrom(0),
 		Packed: c.packed("experts.w13_weight", "experts.w2_weight")})
 	layer := func(i int) []Block {
@@ -115,7 +82,7 @@ func inkling2(c *Config) Model {
 		if wide(i) {
 			norms = []Block{RMSNorm("q_input_norm", c.D), RMSNorm("k_input_norm", c.D), RMSNorm("v_input_norm", c.D)}
 		}
-		return append(norms, attention(i), c.sconv("attn_sconv", c.D), RMSNorm("mlp_norm", c.D), routed(i), c.sconv("mlp_sconv", c.D))
+		return append(norms, c.inkling2Attention(i), c.sconv("attn_sconv", c.D), RMSNorm("mlp_norm", c.D), routed(i), c.sconv("mlp_sconv", c.D))
 	}
 	queries := func(i int) []Block {
 		if wide(i + 1) {
@@ -132,66 +99,46 @@ func inkling2(c *Config) Model {
 		Head: c.head("", c.D, Heads{Head: "model.llm.unembed", NeverTied: true})}
 }
 
-// residual is a learned query, or three, over the sums of the groups of layers
-// before layer i and the running one.
-func (c *Config) residual(i int, queries int64, shape ...Size) Block {
-	b := Raw("", Other, shape...)
-	group := max(1, c.Int("n_layers_per_attn_res_block"))
-	states := Const((int64(i)-1)/group + 2)
-	b.Extra = &Extra{Name: "residual", Sizes: []Size{Const(queries), states, c.D}, FLOPs: func(p Pass) *big.Int {
-		return product(4, p.Batch, p.Seq, queries, states.Int(), c.D.Int())
-	}}
-	return b
+func (c *Config) inkling2Attention(i int) Block {
+	rank := c.Size("r", "d_rel")
+	own, window, extent := c.inklingSizes(i)
+	conv := c.sconv
+	if window == 0 {
+		conv = own.dynamicConv
+	}
+	return AttentionBlock("attn", GQA(own.A, own.K, own.H, window),
+		Linear("wq_du", c.D, own.Q), Linear("wk_dv", c.D, own.U), conv("k_sconv", own.U), Linear("wv_dv", c.D, own.U), conv("v_sconv", own.U),
+		Linear("wr_du", c.D, own.A.Times(rank)), Linear("gate_attn", c.D, own.Q), Linear("attn_sink_proj", c.D, own.A),
+		Raw("q_l2_clip.scale", Attention, own.A, own.H), Raw("rel_l2_clip.scale", Attention, own.A, rank),
+		relative(own.A, rank, extent), Linear("wo_ud", own.Q, c.D))
 }
 
-// zaya convolves queries and keys over time, depth-wise and then head by head,
-// and takes half of each value from the token before (compressed convolutional
-// attention, arXiv:2510.04476). Its router is an MLP that sees the router state
-// of the layer before; one of the experts does nothing.
+// zaya mixes queries and keys by convolutions, scales its residuals, and has for
+// router an MLP that sees the router state of the layer before; one expert more
+// than there are does nothing.
 func zaya(c *Config) Model {
-	r, bias := c.Size("r", "router_hidden_size"), c.Bool("attention_bias")
-	short, long := c.Size("k", "cca_time0"), c.Size("kg", "cca_time1")
-	channels, half := c.Q.Plus(c.U), c.ratio("Uh", c.U, Const(2))
-	conv := func(name string, group, kernel Size, longer int64) Block {
-		b := DepthConv(name, channels, kernel, true).Shaped(channels, group, kernel).As(Convolution)
-		b.Kind, b.Extra = RawKind, &Extra{Name: "convolution", Sizes: []Size{channels, group, kernel, Const(longer)}, FLOPs: func(p Pass) *big.Int {
-			return product(2, p.Batch, p.Seq+longer, channels.Int(), group.Int(), kernel.Int())
-		}}
-		return b
-	}
-	delayed := Linear("v_proj_delayed", c.D, half).Bias(bias)
-	delayed.Extra = &Extra{Name: "delayed", Sizes: []Size{c.D, half}, FLOPs: func(p Pass) *big.Int {
-		if p.Past > 0 {
-			return new(big.Int)
-		}
-		return product(2, p.Batch, c.D.Int(), half.Int()) // the token before the first
-	}}
-	mixing := Module("qkv_proj", Attention, Linear("q_proj", c.D, c.Q).Bias(bias), Linear("k_proj", c.D, c.U).Bias(bias),
-		conv("conv_qk_depthwise", Const(1), short, long.Int()-1), conv("conv_qk_grouped", c.H, long, 0),
-		Linear("v_proj_current", c.D, half).Bias(bias), delayed)
-	mixing.States = []State{{Name: "convolution", Elements: channels.Times(short.Plus(long).Minus(Const(2)))}, {Name: "delayed value", Elements: half}}
+	r := c.Size("r", "router_hidden_size")
 	scale := func(name string) Block {
 		return Module(name, Other, Raw("hidden_states_scale", Other, c.D), Raw("hidden_states_bias", Other, c.D),
 			Raw("residual_scale", Other, c.D), Raw("residual_bias", Other, c.D))
 	}
-	routed := func(first bool) func(i int) Block {
-		return c.routed(Routed{Count: "num_experts", Width: "moe_intermediate_size", Sparse: c.sparseFrom(0),
-			Packed: c.packed("experts.gate_up_proj", "experts.down_proj"), Gate: func(count Size) []Block {
-				router := []Block{Linear("down_proj", c.D, r).Bias(true), RMSNorm("router_mlp.norm", r), Linear("router_mlp.fc1", r, r).Bias(true),
-					Linear("router_mlp.fc2", r, r).Bias(true), Linear("router_mlp.out_proj", r, count.Plus(Const(1))), Buffer("balancing_biases", count.Plus(Const(1)))}
-				if !first {
-					router = append(router, Raw("router_states_scale", Router, r))
-				}
-				return []Block{Module("gate", Router, router...)}
-			}})
-	}
-	model := decoder(c, Decoder{Heads: Heads{HeadBias: c.Bool("lm_head_bias")}, Attn: func(i int) Block {
+	experts := Routed{Count: "num_experts", Width: "moe_intermediate_size", Sparse: c.sparseFrom(0), Packed: c.packed("experts.gate_up_proj", "experts.down_proj"),
+		Gate: func(i int, count Size) []Block {
+			router := []Block{Linear("down_proj", c.D, r).Bias(true), RMSNorm("router_mlp.norm", r), Linear("router_mlp.fc1", r, r).Bias(true),
+				Linear("router_mlp.fc2", r, r).Bias(true), Linear("router_mlp.out_proj", r, count.Plus(Const(1))), Buffer("balancing_biases", count.Plus(Const(1)))}
+			if i > 0 {
+				router = append(router, Raw("router_states_scale", Router, r))
+			}
+			return []Block{Module("gate", Router, router...)}
+		}}
+	model := decoder(c, Decoder{Heads: Heads{HeadBias: c.Bool("lm_head_bias")}, FFN: c.routed(experts), Attn: func(i int) Block {
 		window := int64(0)
 		if c.layerType("layer_types", i, "hybrid") == slides {
 			window = c.IntOr("sliding_window", 0)
 		}
-		return AttentionBlock("self_attn", GQA(c.A, c.K, c.H, window), mixing, Raw("qk_norm.temp", Attention, c.K), Linear("o_proj", c.Q, c.D).Bias(bias))
-	}, FFN: func(i int) Block { return routed(i == 0)(i) }, Layer: func(_ int, attention, feedForward Block) []Block {
+		return AttentionBlock("self_attn", GQA(c.A, c.K, c.H, window), c.convolvedQKV("qkv_proj"),
+			Raw("qk_norm.temp", Attention, c.K), Linear("o_proj", c.Q, c.D).Bias(c.Bool("attention_bias")))
+	}, Layer: func(_ int, attention, feedForward Block) []Block {
 		return []Block{RMSNorm("input_layernorm", c.D), attention, scale("post_attention_residual_scale"),
 			RMSNorm("post_attention_layernorm", c.D), feedForward, scale("post_mlp_residual_scale")}
 	}})

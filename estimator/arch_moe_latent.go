@@ -105,7 +105,7 @@ func longcatFlash(c *Config) Model {
 		c.N = Named("N", n/2) // newer configs count the attentions
 	}
 	experts := Routed{Count: "n_routed_experts", Used: "moe_topk", Width: "expert_ffn_hidden_size",
-		Gate: func(count Size) []Block {
+		Gate: func(_ int, count Size) []Block {
 			all := count.Plus(c.SizeOr("Z", "zero_expert_num", Size{}))
 			return []Block{Linear("router.classifier", c.D, all).Bias(c.Bool("router_bias")).As(Router),
 				Buffer("router.e_score_correction_bias", all).As(Router)}

@@ -119,7 +119,7 @@ func miniMaxM1(c *Config) Model {
 			return c.selfAttention(Decoder{}, i)
 		},
 		FFN: c.routed(Routed{Name: "block_sparse_moe", Count: "num_local_experts", Matrices: [3]string{"w1", "w3", "w2"},
-			Gate: func(count Size) []Block { return []Block{Linear("gate", c.D, count).As(Router).Typed("F32")} }})})
+			Gate: func(_ int, count Size) []Block { return []Block{Linear("gate", c.D, count).As(Router).Typed("F32")} }})})
 }
 
 // nemotronNAS is a llama whose layers were searched one by one (Puzzle,

@@ -3,11 +3,11 @@ package estimator
 // Routed is the mould of routed feed-forward blocks: a router, a list of experts
 // of which some run for each token, and experts that always run.
 type Routed struct {
-	Name        string                   // of the block: mlp
-	Router      string                   // else gate
-	Gate        func(count Size) []Block // the whole router, where it is more than one linear
-	RouterBias  string                   // correction bias of the router's scores, "" where there is none
-	BiasIsParam bool                     // the correction bias is a parameter; else a buffer
+	Name        string                          // of the block: mlp
+	Router      string                          // else gate
+	Gate        func(i int, count Size) []Block // the whole router of layer i, where it is more than one linear
+	RouterBias  string                          // correction bias of the router's scores, "" where there is none
+	BiasIsParam bool                            // the correction bias is a parameter; else a buffer
 
 	Sparse func(i int) bool // which layers have experts; else by the usual fields
 	Dense  string           // config field of the other layers' width; else the usual one
@@ -46,21 +46,24 @@ func (c *Config) routed(r Routed) func(i int) Block {
 			if used.IsZero() {
 				used = c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i)
 			}
-			return c.experts(r, count, used)
+			return c.expertsAt(r, i, count, used)
 		}
 		return dense
 	}
 }
 
-// experts describes the sparse block itself.
-func (c *Config) experts(r Routed, count, used Size) Block {
+// experts describes a sparse block that is the same in all layers.
+func (c *Config) experts(r Routed, count, used Size) Block { return c.expertsAt(r, 0, count, used) }
+
+// expertsAt describes the sparse block of layer i.
+func (c *Config) expertsAt(r Routed, i int, count, used Size) Block {
 	width := c.F
 	if r.Width != "" {
 		width = c.Size("Fe", r.Width)
 	}
 	sub := []Block{Linear(or(r.Router, "gate"), c.D, count).As(Router)}
 	if r.Gate != nil {
-		sub = r.Gate(count)
+		sub = r.Gate(i, count)
 	}
 	if r.RouterBias != "" {
 		bias := Buffer(r.RouterBias, count)
