@@ -144,7 +144,7 @@ func gemma4Text(c *Config) Model {
 		if !P.IsZero() {
 			layer = append(layer, c.layerInput(P)...)
 		}
-		return append(layer, Buffer("layer_scalar", Const(1)))
+		return append(layer, Buffer("layer_scalar", Const(1)).As(Other))
 	}
 	model := decoder(c, d)
 	if !P.IsZero() {

@@ -25,7 +25,7 @@ func (c *Config) gemma3nAudio() Block {
 	layer := func(int) []Block {
 		return []Block{half("ffw_layer_start"),
 			Module("attention", Attention, RMSNorm("pre_attn_norm", c.D), AttentionBlock("attn", c.encoderScores(), Raw("per_dim_scale", Attention, c.H),
-				Linear("relative_position_embedding.pos_proj", c.D, c.Q).As(PositionEmbedding), Linear("q_proj", c.D, c.Q),
+				Linear("relative_position_embedding.pos_proj", c.D, c.Q), Linear("q_proj", c.D, c.Q),
 				Linear("k_proj", c.D, c.Q), Linear("v_proj", c.D, c.Q)), Linear("post", c.D, c.D), RMSNorm("post_norm", c.D)),
 			Module("lconv1d", Convolution, RMSNorm("pre_layer_norm", c.D), Linear("linear_start", c.D, c.D.X(2)),
 				DepthConv("depthwise_conv1d", c.D, c.Size("kernel", "conf_conv_kernel_size"), false), RMSNorm("conv_norm", c.D), Linear("linear_end", c.D, c.D)),

@@ -86,7 +86,7 @@ func (c *Config) gemma4Vision() Block {
 		Raw("position_embedding_table", PositionEmbedding, Const(2), c.Size("C", "position_embedding_size"), c.D)),
 		Stack("encoder.layers", c.N, layer)}
 	if c.Switch("standardize") {
-		sub = append(sub, Buffer("std_bias", c.D), Buffer("std_scale", c.D))
+		sub = append(sub, Buffer("std_bias", c.D).As(Other), Buffer("std_scale", c.D).As(Other))
 	}
 	return Module("vision_tower", NoRole, sub...).tower("vision")
 }
@@ -102,7 +102,7 @@ func (c *Config) gemma4Audio() Block {
 	layer := func(int) []Block {
 		return []Block{half("feed_forward1"), RMSNorm("norm_pre_attn", c.D),
 			AttentionBlock("self_attn", c.encoderScores(), c.clipped("q_proj", c.D, c.Q), c.clipped("k_proj", c.D, c.Q), c.clipped("v_proj", c.D, c.Q),
-				Raw("per_dim_scale", Attention, c.H), Linear("relative_k_proj", c.D, c.Q).As(PositionEmbedding), c.clipped("post", c.D, c.D)),
+				Raw("per_dim_scale", Attention, c.H), Linear("relative_k_proj", c.D, c.Q), c.clipped("post", c.D, c.D)),
 			RMSNorm("norm_post_attn", c.D),
 			Module("lconv1d", Convolution, RMSNorm("pre_layer_norm", c.D), c.clipped("linear_start", c.D, c.D.X(2)),
 				DepthConv("depthwise_conv1d", c.D, c.Size("kernel", "conv_kernel_size"), false), RMSNorm("conv_norm", c.D), c.clipped("linear_end", c.D, c.D)),
