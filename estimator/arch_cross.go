@@ -33,7 +33,8 @@ func bart(c *Config) Model {
 }
 
 // mvp is BART with learned prompts before the keys and values of each layer,
-// where they are switched on (Tang et al. 2022, arXiv:2206.12131).
+// where they are switched on (Tang et al. 2022, arXiv:2206.12131). Version 5 of
+// the library forgets those of the encoder, which published files have.
 func mvp(c *Config) Model {
 	d := Seq2Seq{Names: Names{EmbedNorm: "layernorm_embedding"}, Positions: c.C.Plus(Const(2)), Shifted: true}
 	if c.Bool("use_prompt") && c.Task != CausalLM {
@@ -67,7 +68,7 @@ func marian(c *Config) Model {
 		rows = c.named("Vd", "decoder_vocab_size", n)
 	}
 	d := Seq2Seq{Apart: !c.Bool("share_encoder_decoder_embeddings"), Rows: rows, Unsaved: c.Task == ConditionalGeneration, Shifted: true}
-	if d.Apart && c.Task == ConditionalGeneration {
+	if d.Apart && c.Task == ConditionalGeneration || c.Task == CausalLM && c.tied() {
 		d.Targets = rows
 	}
 	return seq2seq(c, d)

@@ -148,12 +148,15 @@ func (b Block) On(rows Rows) Block {
 	return b
 }
 
-// Repeated makes all work in the block run n times for each row.
+// Repeated makes all work in the block run n times for each row, but for what an
+// encoder's tokens need once.
 func (b Block) Repeated(n int64) Block {
 	if n == 1 {
 		return b
 	}
-	b.Repeat = n
+	if b.Rows != PerMemory {
+		b.Repeat = n
+	}
 	b.Sub = slices.Clone(b.Sub)
 	for i := range b.Sub {
 		b.Sub[i] = b.Sub[i].Repeated(n)
