@@ -20,6 +20,7 @@ type group struct {
 	shape    []int64
 	members  []member // not yet claimed
 	packed   *packing // nil where the tensors hold the weights as they are
+	claimed  int64    // scales of a cache, once claimed
 }
 
 // member is one tensor of a group.

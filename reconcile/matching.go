@@ -29,6 +29,7 @@ type matching struct {
 	quant           *hfconfig.Quantization // what the config says, nil for nothing
 	unpacked        []*unpacked
 	quantiserBiases []*set
+	fused           []string // prefixes of experts whose scales are stacked
 	valuesRead      int
 }
 
@@ -46,6 +47,7 @@ type step func(*matching)
 var steps = []step{
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
+	(*matching).renameParts,
 	(*matching).unpackQuantised,
 	(*matching).matchEqual,
 	(*matching).matchTies,
@@ -77,6 +79,7 @@ func Reconcile(in Input) (*Result, []finding.Finding) {
 			apply(m)
 		}
 	}
+	m.checkQuantisation()
 	m.checkDTypes()
 	return m.result(totals.Elements, totals.Bytes), finding.Sort(m.findings)
 }

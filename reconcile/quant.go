@@ -113,7 +113,7 @@ func (m *matching) settleBundle(b *bundle, f *fit, logical string) {
 // replaceCarrier puts a group of the logical shape in place of the packed one.
 func (m *matching) replaceCarrier(u *unpacked, logical string) {
 	c := &u.carrier
-	g := &group{template: c.template, name: u.stem + logical, dtype: c.dtype, shape: u.shape, members: c.members,
+	g := &group{template: c.template, name: u.stem + logical, dtype: c.dtype, shape: u.shape, members: slices.Clone(c.members),
 		packed: &packing{shape: c.shape, fit: u.fit}}
 	m.groups = append(m.groups, g)
 	if held, stands := c.each(), g.each(); held != stands {

@@ -283,13 +283,13 @@ func (b *bundle) add(from *bundle, i int) {
 
 // putBack returns the members to their groups: another step may know them.
 func (b *bundle) putBack() {
-	b.carrier.group.members = append(b.carrier.group.members, b.carrier.members...)
+	b.carrier.putBack()
 	for i := range b.parts {
 		b.parts[i].putBack()
 	}
 }
 
+// putBack copies: steps claim members in place.
 func (s *set) putBack() {
-	s.group.members = append(s.group.members, s.members...)
-	s.members = nil
+	s.group.members = append(slices.Clone(s.group.members), s.members...)
 }

@@ -1,0 +1,292 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// checkQuantisation compares what the tensors are with what the config says,
+// and the modules with one another.
+func (m *matching) checkQuantisation() {
+	m.checkMethod()
+	m.checkParams()
+	m.checkEven()
+	m.checkPartDTypes()
+	m.checkBiases()
+	m.checkPlain()
+	for _, u := range m.unpacked {
+		if u.scheme.lossy {
+			m.checkLost(u)
+		}
+		if u.scheme.stray {
+			m.find(finding.New("HFI514", fmt.Sprintf("%s is %s and has scales all the same", u.words(), u.carrier.dtype)).About(names(u.carrier.members)...))
+		}
+	}
+}
+
+// words names the packed tensors of a bundle.
+func (u *unpacked) words() string { return namesOf(u.carrier.template, u.carrier.members) }
+
+// quantised counts the modules that are quantised indeed.
+func (m *matching) quantised() (n int64) {
+	for _, u := range m.unpacked {
+		if !u.scheme.stray {
+			n += u.count()
+		}
+	}
+	return n
+}
+
+func (m *matching) checkMethod() {
+	n := m.quantised()
+	switch {
+	case n > 0 && m.quant == nil && m.in.Config != nil:
+		u := m.unpacked[0]
+		m.find(finding.New("HFI501", fmt.Sprintf("%d modules are quantised as by %s, config.json has no quantization_config", n, u.scheme.method)).Field("quantization_config"))
+	case n == 0 && m.quant != nil && m.quant.Method != "" && len(m.unpacked) == 0 && len(m.fused) == 0:
+		m.find(finding.New("HFI503", fmt.Sprintf("the config declares %s, no tensor of the file is quantised", m.quant)).Field(m.quant.Path))
+	}
+	if m.quant == nil || !m.quant.Known() {
+		return
+	}
+	for _, u := range m.unpacked {
+		if !u.scheme.named(m.quant) {
+			m.find(finding.New("HFI502", fmt.Sprintf("the config says %s, %s is stored as by %s", m.quant.Method, u.words(), u.scheme.method)).
+				About(names(u.carrier.members)...).Field(m.quant.Path))
+		}
+	}
+}
+
+// checkParams compares bits, groups and blocks with the config, and where it
+// does not say with the other modules.
+func (m *matching) checkParams() {
+	for _, u := range m.unpacked {
+		declared, ok := m.schemeFor(u.bundle)
+		if !ok || !u.scheme.named(m.quant) {
+			continue
+		}
+		if len(u.scheme.bits) > 1 && declared.Bits > 0 && declared.Bits != u.params.bits {
+			m.find(finding.New("HFI507", fmt.Sprintf("%s has %d bits, the config says %d", u.words(), u.params.bits, declared.Bits)).
+				About(names(u.carrier.members)...).Field(m.quant.Path))
+		}
+		if g, ok := declaredGrain(declared); ok && len(u.scheme.grains) > 1 && !u.hasGrain(g) {
+			m.find(finding.New("HFI507", fmt.Sprintf("%s has a scale for each %s, the config says for each %s", u.words(), grainText(u.params.grain), grainText(g))).
+				About(names(u.carrier.members)...).Field(m.quant.Path))
+		}
+	}
+	m.checkUniform()
+}
+
+// hasGrain reports whether the bundle's scales are those of the grain: of a
+// weight as small as a group, one and the other are the same.
+func (u *unpacked) hasGrain(g grain) bool {
+	w := newWeight(u.shape, params{grain: g}, 0)
+	v := newWeight(u.shape, u.params, 0)
+	return w.down() == v.down() && w.across() == v.across() || u.scheme.grains[0].rank == 1 && w.span() == v.span()
+}
+
+func grainText(g grain) string {
+	switch {
+	case g.rows == 0 && g.cols == 0:
+		return "tensor"
+	case g.rows == 1 && g.cols == 0:
+		return "row"
+	case g.rows == 1:
+		return fmt.Sprintf("group of %d", g.cols)
+	}
+	return fmt.Sprintf("block of %d×%d", g.rows, g.cols)
+}
+
+// checkUniform finds modules that differ from most others of their method in
+// bits or grain without a word in the config.
+func (m *matching) checkUniform() {
+	votes := make(map[string]map[params]int64)
+	for _, u := range m.unpacked {
+		if votes[u.scheme.method] == nil {
+			votes[u.scheme.method] = make(map[params]int64)
+		}
+		for _, p := range u.fits() {
+			votes[u.scheme.method][p] += u.count()
+		}
+	}
+	for _, u := range m.unpacked {
+		if m.ownScheme(u) || u.scheme.tune != nil {
+			continue
+		}
+		best := u.params
+		for p, n := range votes[u.scheme.method] {
+			if most := votes[u.scheme.method][best]; n > most || n == most && slices.Contains(u.fits(), p) && !slices.Contains(u.fits(), best) {
+				best = p
+			}
+		}
+		if !slices.Contains(u.fits(), best) {
+			m.find(finding.New("HFI508", fmt.Sprintf("%s has a scale for each %s%s, most others for each %s%s", u.words(),
+				grainText(u.params.grain), bitsText(u.params.bits), grainText(best.grain), bitsText(best.bits))).About(names(u.carrier.members)...))
+		}
+	}
+}
+
+func bitsText(bits int64) string {
+	if bits == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d bits", bits)
+}
+
+// fits lists the parameters under which the bundle is as predicted.
+func (u *unpacked) fits() []params { return append([]params{u.params}, u.others...) }
+
+// ownScheme reports whether the config has more than one scheme, so that
+// modules may differ.
+func (m *matching) ownScheme(u *unpacked) bool {
+	if m.quant == nil {
+		return false
+	}
+	declared, ok := m.schemeFor(u.bundle)
+	return len(m.quant.Groups) > 1 || ok && (declared.Bits != m.quant.Bits || declared.GroupSize != m.quant.GroupSize) || u.scheme.form == "fp4"
+}
+
+// checkEven finds optional companions that some modules have and others lack.
+func (m *matching) checkEven() {
+	if m.quant != nil && len(m.quant.Groups) > 1 || !m.in.Checkpoint.Complete {
+		return
+	}
+	has := make(map[[2]string]bool) // method and ending
+	for _, u := range m.unpacked {
+		for _, s := range u.parts {
+			if s.suffix != biasSuffix {
+				has[[2]string{u.scheme.method, s.suffix}] = true
+			}
+		}
+	}
+	for _, u := range m.unpacked {
+		for i := range u.scheme.parts {
+			p := &u.scheme.parts[i]
+			lacks := u.part(p.suffix) == nil && has[[2]string{u.scheme.method, p.suffix}]
+			if lacks && (p.optional || p.sparse && takesPreScale(u.stem)) {
+				m.find(finding.New("HFI504", fmt.Sprintf("%s has no %s, other modules have one", u.words(), p.suffix[1:])).About(names(u.carrier.members)...))
+			}
+		}
+	}
+}
+
+// takesPreScale reports whether AWQ's scale of the inputs cannot go into the norm
+// before: behind attention and behind an activation there is none.
+func takesPreScale(stem string) bool {
+	last := stem[strings.LastIndexByte(stem, '.')+1:]
+	return slices.Contains([]string{"o_proj", "down_proj", "out_proj", "dense_4h_to_h", "w2", "fc2", "c_proj"}, last)
+}
+
+// checkPartDTypes finds companions, and packed tensors, of a dtype that most
+// others of their name do not have.
+func (m *matching) checkPartDTypes() {
+	type key struct{ method, suffix string }
+	count := make(map[key]map[safetensors.DType]int)
+	each := func(use func(k key, s *set)) {
+		for _, u := range m.unpacked {
+			method := u.scheme.method
+			if u.scheme.form == "fp4" {
+				method += " fp4"
+			}
+			for i := range u.parts {
+				if u.parts[i].suffix != biasSuffix {
+					use(key{method, u.parts[i].suffix}, &u.parts[i])
+				}
+			}
+			if !u.scheme.stray {
+				use(key{method + u.scheme.form, u.carrier.suffix}, &u.carrier)
+			}
+		}
+	}
+	each(func(k key, s *set) {
+		if count[k] == nil {
+			count[k] = make(map[safetensors.DType]int)
+		}
+		count[k][s.dtype]++
+	})
+	each(func(k key, s *set) {
+		for _, d := range safetensors.DTypes() {
+			if n := count[k][d]; d != s.dtype && (n > count[k][s.dtype] || n == count[k][s.dtype] && d > s.dtype) {
+				m.find(finding.New("HFI508", fmt.Sprintf("%s is %s, others are %s", namesOf(s.template, s.members), s.dtype, d)).About(names(s.members)...))
+				return
+			}
+		}
+	})
+}
+
+// checkLost reports layouts that round down.
+func (m *matching) checkLost(u *unpacked) {
+	w := newWeight(u.shape, u.params, 0)
+	rows, cols := w.i-w.i/32*32, w.o-w.o/32*32
+	if rows == 0 && cols == 0 {
+		return
+	}
+	m.find(finding.New("HFI513", fmt.Sprintf("%s %s holds %d of %d inputs and zero points for %d of %d outputs", u.words(), shapeText(u.carrier.shape),
+		w.i-rows, w.i, w.o-cols, w.o)).About(names(u.carrier.members)...))
+}
+
+// checkBiases reports biases that the quantiser added, and modules that lack
+// theirs.
+func (m *matching) checkBiases() {
+	if m.quantiserBiases == nil {
+		return
+	}
+	var list []string
+	var elements int64
+	for _, s := range m.quantiserBiases {
+		list = append(list, names(s.members)...)
+		elements += s.each() * int64(len(s.members))
+	}
+	m.find(finding.New("HFI511", fmt.Sprintf("%s elements of biases that the config does not call for", thousands(elements))).About(list...))
+	for _, u := range m.unpacked {
+		if u.scheme.addsBias() && u.part(biasSuffix) == nil && !m.described(u.stem+biasSuffix) && strings.Contains(u.stem, "*") {
+			m.find(finding.New("HFI508", fmt.Sprintf("%s has no bias, other modules have one from the quantiser", u.words())).About(names(u.carrier.members)...))
+		}
+	}
+}
+
+// checkPlain looks at the weights that no scheme explains: those in eight bits
+// lack their scales, and the config may have others quantised.
+func (m *matching) checkPlain() {
+	fused := func(c *claim) bool {
+		return slices.ContainsFunc(m.fused, func(prefix string) bool { return strings.HasPrefix(c.Name, prefix) })
+	}
+	for i := range m.claims {
+		c := &m.claims[i]
+		switch {
+		case c.packed || c.Logical == 0 || fused(c):
+		case fp8.has(c.DType):
+			m.find(finding.New("HFI510", fmt.Sprintf("%s is %s and has no scales", namesOf(c.Template, c.members), c.DType)).About(names(c.members)...))
+		case m.quant != nil && m.quantised() > 0 && m.shouldBe(c):
+			m.find(finding.New("HFI512", fmt.Sprintf("%s is %s, the config does not leave it out", namesOf(c.Template, c.members), c.DType)).
+				About(names(c.members)...).Field(m.quant.Path))
+		}
+	}
+}
+
+// shouldBe reports whether the config has a plain weight quantised: a linear of
+// the layers whose rows can be divided into groups.
+func (m *matching) shouldBe(c *claim) bool {
+	if c.Status != Expected || len(c.Shape) != 2 || c.bias || !strings.Contains(c.Template, "*") || !strings.HasSuffix(c.Name, ".weight") {
+		return false
+	}
+	if !slices.Contains([]string{"attention", "mlp", "routed_experts", "shared_experts"}, c.Role) {
+		return false
+	}
+	for _, u := range m.unpacked {
+		if u.scheme.stray && slices.ContainsFunc(u.carrier.members, func(one member) bool { return one.tensor == c.members[0].tensor }) {
+			return false // said already
+		}
+	}
+	s, ok := m.quant.For(strings.TrimSuffix(c.members[0].tensor.Name, ".weight"))
+	return ok && dividesInto(c.Shape, s)
+}
+
+func dividesInto(shape []int64, s hfconfig.Scheme) bool {
+	return s.GroupSize <= 0 || shape[1]%s.GroupSize == 0
+}
