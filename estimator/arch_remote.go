@@ -8,7 +8,7 @@ var remoteFamily = slices.Concat(remoteLlamaFamily, remoteGPTFamily, remoteOddFa
 
 // unconfirmed are the types that are described from what is published of them,
 // without a reference implementation or a real index at hand.
-var unconfirmed = []string{"deci", "deepseek", "exaone", "minicpm", "openelm", "phi-msft", "RefinedWebModel"}
+var unconfirmed = []string{"deci", "deepseek", "exaone", "internlm3", "minicpm", "openelm", "phi-msft", "RefinedWebModel"}
 
 // Confirmed reports whether a reference implementation or real files have
 // confirmed the description.

@@ -7,15 +7,17 @@ import (
 
 // Architecture is one described model type.
 type Architecture struct {
-	ModelType string `json:"model_type"`
-	Class     string `json:"class"`
+	ModelType string   `json:"model_type"`
+	Class     string   `json:"class"`
+	Confirmed bool     `json:"confirmed"` // by the reference library or by real files
+	Evidence  Evidence `json:"evidence"`
 }
 
 // Architectures lists the described model types, sorted.
 func Architectures() []Architecture {
 	var list []Architecture
 	for _, a := range estimator.Architectures() {
-		list = append(list, Architecture{a.Type, a.Class})
+		list = append(list, Architecture{a.Type, a.Class, a.Confirmed(), evidence()[a.Type]})
 	}
 	return list
 }

@@ -137,11 +137,16 @@ func Architectures(w io.Writer, format string, rows []inspect.Architecture) erro
 	if done, err := list(w, format, rows); done {
 		return err
 	}
-	g := &grid{columns: []string{"model type", "class"}}
+	g := &grid{columns: []string{"model type", "class", "default:", "randomised:", "published:", "index:", "confirmed"}}
 	for _, r := range rows {
-		g.rows = append(g.rows, []string{r.ModelType, r.Class})
+		confirmed := "yes"
+		if !r.Confirmed {
+			confirmed = "no, written from public facts"
+		}
+		e := r.Evidence
+		g.rows = append(g.rows, []string{r.ModelType, r.Class, strconv.Itoa(e.Default), strconv.Itoa(e.Randomised), strconv.Itoa(e.Published), strconv.Itoa(e.Index), confirmed})
 	}
-	return g.write(w, format)
+	return g.writeHeaded(w, format)
 }
 
 // Description writes one description for a reader: its blocks with symbolic

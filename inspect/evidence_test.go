@@ -1,0 +1,126 @@
+package inspect
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
+)
+
+var update = flag.Bool("update", false, "write the table of evidence anew")
+
+// TestEvidenceIsTrue counts the cases that the tests hold each description
+// against; that they agree is what those tests say.
+func TestEvidenceIsTrue(t *testing.T) {
+	counted := make(map[string]Evidence)
+	add := func(modelType string, count func(*Evidence)) {
+		if _, ok := estimator.Lookup(modelType); !ok {
+			return
+		}
+		e := counted[modelType]
+		count(&e)
+		counted[modelType] = e
+	}
+	countCases(t, add)
+	for _, r := range readRepos(t) {
+		if r.Truth.Provenance == "reconstructed" {
+			add(modelTypeOf(t, []byte(r.Config)), func(e *Evidence) { e.Index++ })
+		}
+	}
+	folders, err := filepath.Glob("../estimator/testdata/remote_code/*/config.json")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no repositories with code of their own: %v", err)
+	}
+	for _, file := range folders {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(modelTypeOf(t, data), func(e *Evidence) { e.Index++ })
+	}
+	var table strings.Builder
+	table.WriteString("model_type\tdefault\trandomised\tpublished\tindex\n")
+	for _, modelType := range slices.Sorted(maps.Keys(counted)) {
+		e := counted[modelType]
+		fmt.Fprintf(&table, "%s\t%d\t%d\t%d\t%d\n", modelType, e.Default, e.Randomised, e.Published, e.Index)
+	}
+	if *update {
+		if err := os.WriteFile("evidence.tsv", []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if table.String() != evidenceTable {
+		t.Error("evidence.tsv is not what the testdata holds: run go test ./inspect -update")
+	}
+}
+
+// TestUnconfirmedIsSaid checks that what calls itself unconfirmed is what has no
+// evidence.
+func TestUnconfirmedIsSaid(t *testing.T) {
+	for _, a := range estimator.Architectures() {
+		if e := evidence()[a.Type]; a.Confirmed() && e.None() {
+			t.Errorf("%s calls itself confirmed and has no evidence", a.Type)
+		}
+	}
+}
+
+func countCases(t *testing.T, add func(string, func(*Evidence))) {
+	t.Helper()
+	f, err := os.Open("../estimator/testdata/params.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewReaderSize(zipped, 1<<20); ; {
+		line, readErr := lines.ReadBytes('\n')
+		if len(line) == 0 {
+			return
+		}
+		var c struct {
+			Set  string          `json:"set"`
+			Type string          `json:"model_type"`
+			Rest json.RawMessage `json:"tensors"`
+		}
+		text := strings.ReplaceAll(string(line), "Infinity", "0") // Python's word; no count depends on it
+		if err := json.Unmarshal([]byte(text), &c); err != nil {
+			t.Fatal(err)
+		}
+		add(c.Type, func(e *Evidence) {
+			switch c.Set {
+			case "default":
+				e.Default++
+			case "real":
+				e.Published++
+			default:
+				e.Randomised++
+			}
+		})
+		if readErr != nil {
+			return
+		}
+	}
+}
+
+func modelTypeOf(t *testing.T, config []byte) string {
+	t.Helper()
+	c, _, err := hfconfig.Parse(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ModelType()
+}
