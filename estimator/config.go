@@ -278,6 +278,9 @@ func (c *Config) sparse(i int) bool {
 		return false
 	}
 	for _, step := range []string{"decoder_sparse_step", "moe_layer_freq"} {
+		if c.Declares("first_k_dense_replace") && !c.Declares(step) {
+			continue // published DeepSeek configs hold it, the class does not look at it
+		}
 		if n, ok := c.step(step); ok && n > 0 {
 			return (int64(i)+offset(step))%n == 0
 		}
