@@ -33,6 +33,8 @@ type Block struct {
 	Tower  string // vision, audio, encoder: set on the outermost block of a tower
 	Shared bool   // runs here, but is stored where it stood first
 	Idle   bool   // stored, but does not run for the token at hand
+
+	Saving Saving // what is peculiar in what a training step keeps of it
 }
 
 // Kind names what a block computes.
@@ -98,6 +100,8 @@ type Scores struct {
 	Borrowed   bool  // keys and values of an earlier layer: nothing is cached here
 	Bidirected bool  // an encoder's: no cache
 	Memory     bool  // of the encoder beside a decoder: its tokens are the queries and the keys
+
+	Saving ScoresSaving // what is peculiar in what a training step keeps of it
 }
 
 // State is what a recurrent or convolution layer keeps for each sequence,

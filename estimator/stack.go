@@ -132,6 +132,9 @@ func (f *fingerprint) block(b *Block) {
 			f.size(s)
 		}
 	}
+	f.buffer = append(f.buffer, byte(b.Saving.Norm))
+	f.flag(b.Saving.Dropped)
+	f.flag(b.Saving.Buffered)
 	f.blocks(b.Sub)
 }
 
@@ -150,4 +153,8 @@ func (f *fingerprint) scores(s *Scores) {
 	f.flag(s.Borrowed)
 	f.flag(s.Bidirected)
 	f.flag(s.Memory)
+	f.flag(s.Saving.Upcast)
+	f.flag(s.Saving.PassedMask)
+	f.size(s.Saving.Rotary)
+	f.buffer = append(f.buffer, byte(s.Saving.Bias))
 }
