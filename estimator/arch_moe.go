@@ -197,7 +197,9 @@ func laguna(c *Config) Model {
 }
 
 // llama4Text sees chunks of attention_chunk_size tokens in the layers with rotary
-// positions, all tokens in the others.
+// positions, all tokens in the others. The library runs every expert, on inputs
+// scaled to nothing where an expert is not chosen; the work here is that of the
+// chosen ones.
 func llama4Text(c *Config) Model {
 	step := max(1, c.IntOr("interleave_moe_layer_step", 1))
 	sparse, rotary := c.Ints("moe_layers"), c.Ints("no_rope_layers")

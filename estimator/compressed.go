@@ -31,7 +31,8 @@ func (c *Config) compressedAttention(kind string) Block {
 }
 
 // compressor makes one key of so many tokens, as a sum weighed by gates; with
-// two series a key draws on the tokens before its own, too.
+// two series a key draws on the tokens before its own, too. Tokens that wait for
+// their group to fill, at most rate of them, are not in the cache's size.
 func (c *Config) compressor(s Scores, series, rate int64) Block {
 	s.KVHeads, s.Cached, s.CachedLibrary, s.Stride = Const(1), s.KeyDim, s.KeyDim, rate
 	wide := s.KeyDim.X(series)
