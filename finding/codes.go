@@ -95,6 +95,6 @@ var codes = []Code{
 	{"HFI511", "quantiser_biases", Note, "The quantiser wrote a bias for linears that have none; the reference library ignores it.", ""},
 	{"HFI512", "module_not_quantised", Note, "A weight that the config has quantised is stored as it is.", ""},
 	{"HFI513", "quantised_weights_lost", Error, "The quantiser rounded sizes down, and weights at the edges are lost.", "quantise again with a current version"},
-	{"HFI514", "scales_without_effect", Warning, "A weight that is not quantised has scales beside it.", ""},
+	{"HFI514", "scales_without_effect", Note, "A weight that is not quantised has scales beside it.", ""},
 	{"HFI515", "quantisation_refused", Error, "The reference library does not load this layout.", "load it with the library that wrote it"},
 }

@@ -69,7 +69,7 @@ func (in *Inspection) byLayer() {
 				places[key{stack, layer}] = at
 				in.ByLayer = append(in.ByLayer, LayerSum{Stack: stack, Layer: layer})
 			}
-			in.ByLayer[at].add(module, m.Tensor, claim.Logical == 0)
+			in.ByLayer[at].add(module, m.Tensor, claim.Logical/int64(len(claim.Members)))
 		}
 	}
 	slices.SortStableFunc(in.ByLayer, func(a, b LayerSum) int {
@@ -105,12 +105,14 @@ func ending(template string) string {
 	return template
 }
 
-func (l *LayerSum) add(module string, t *safetensors.Tensor, apart bool) {
-	n := t.Elements()
+// add counts a tensor of so many parameters, 0 for buffers and bookkeeping.
+func (l *LayerSum) add(module string, t *safetensors.Tensor, parameters int64) {
+	n, apart := t.Elements(), parameters == 0
 	l.Elements += n
 	l.Bytes += t.Bytes()
 	if !apart {
-		l.Parameters += n
+		l.Parameters += parameters
+		n = parameters
 	} else if i := strings.LastIndexByte(t.Name, '.'); i >= 0 {
 		module = strings.TrimPrefix(module+t.Name[i:], ".")
 	}

@@ -46,11 +46,13 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	account.describe(opts.Class, func(candidates []string) string {
 		return reconcile.GuessClass(account.config, checkpoint, candidates)
 	})
+	beside := account.quantisationBeside(ctx, src, choice.Set.Folder, files)
 	result, findings := reconcile.Reconcile(reconcile.Input{Config: account.config, Model: account.model, Checkpoint: checkpoint,
-		Values: valueReader(ctx, src, checkpoint)})
+		Values: valueReader(ctx, src, checkpoint), AllValues: local(src), Quantization: beside})
 	in := &Inspection{SchemaVersion: SchemaVersion, Result: result, Described: account.model}
 	in.fillSource(src, checkpoint)
 	in.fillModel(&account, checkpoint)
+	in.fillQuantisation(&account, result, beside)
 	in.fillCounts(result, account.model)
 	in.fillFormula(account.model, result)
 	in.Ledger.Rows = append(in.Ledger.Rows, storedRows(checkpoint)...)

@@ -14,18 +14,19 @@ const SchemaVersion = "1"
 // Inspection is everything that an inspection finds about one model. A null
 // number is one that cannot be known.
 type Inspection struct {
-	SchemaVersion string            `json:"schema_version"`
-	Source        Source            `json:"source"`
-	Model         Model             `json:"model"`
-	Counts        Counts            `json:"counts"`
-	Formula       Formula           `json:"formula"`
-	Ledger        Ledger            `json:"ledger"`
-	ByRole        []RoleSum         `json:"by_role"`
-	ByDType       []DTypeSum        `json:"by_dtype"`
-	ByLayer       []LayerSum        `json:"by_layer"`
-	ByShard       []ShardSum        `json:"by_shard"`
-	Findings      []finding.Finding `json:"findings"`
-	Access        source.Access     `json:"access"`
+	SchemaVersion string                         `json:"schema_version"`
+	Source        Source                         `json:"source"`
+	Model         Model                          `json:"model"`
+	Counts        Counts                         `json:"counts"`
+	Formula       Formula                        `json:"formula"`
+	Ledger        Ledger                         `json:"ledger"`
+	ByRole        []RoleSum                      `json:"by_role"`
+	ByDType       []DTypeSum                     `json:"by_dtype"`
+	ByLayer       []LayerSum                     `json:"by_layer"`
+	ByShard       []ShardSum                     `json:"by_shard"`
+	Quantisation  *reconcile.QuantisationSummary `json:"quantisation,omitempty"`
+	Findings      []finding.Finding              `json:"findings"`
+	Access        source.Access                  `json:"access"`
 
 	// Result holds the claims on every stored tensor, for those who list tensors.
 	Result *reconcile.Result `json:"-"`
@@ -123,7 +124,7 @@ type LayerSum struct {
 	Stack      string      `json:"stack"` // such as h, model.layers
 	Layer      int64       `json:"layer"`
 	Elements   int64       `json:"elements"`
-	Parameters int64       `json:"parameters"` // stored elements less buffers and bookkeeping
+	Parameters int64       `json:"parameters"` // logical: quantised weights unpacked, buffers and bookkeeping apart
 	Bytes      int64       `json:"bytes"`
 	Modules    []ModuleSum `json:"modules,omitempty"`
 }
@@ -132,7 +133,7 @@ type LayerSum struct {
 // experts are summed.
 type ModuleSum struct {
 	Module   string `json:"module"`
-	Elements int64  `json:"elements"`
+	Elements int64  `json:"elements"`               // logical, of what is a parameter
 	Apart    bool   `json:"no_parameter,omitempty"` // a buffer, or bookkeeping of a quantisation
 }
 

@@ -51,6 +51,8 @@ type Result struct {
 	Known                        bool
 	Unique, NonEmbedding, Active int64
 
+	Quantisation *QuantisationSummary // nil where nothing is quantised
+
 	Claims  []Claim
 	Missing []MissingTensor // at most some thousand
 }

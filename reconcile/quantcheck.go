@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/hf-inspect/hf-inspect/safetensors"
@@ -19,14 +20,36 @@ func (m *matching) checkQuantisation() {
 	m.checkPartDTypes()
 	m.checkBiases()
 	m.checkPlain()
+	m.checkStray()
+	m.checkLost()
+	m.checkRefused()
+}
+
+// every reports in one finding what is so of some of the bundles.
+func (m *matching) every(code, text string, is func(*unpacked) bool, fields ...string) {
+	var words, list []string
 	for _, u := range m.unpacked {
-		if u.scheme.lossy {
-			m.checkLost(u)
-		}
-		if u.scheme.stray {
-			m.find(finding.New("HFI514", fmt.Sprintf("%s is %s and has scales all the same", u.words(), u.carrier.dtype)).About(names(u.carrier.members)...))
+		if is(u) {
+			words = append(words, u.words())
+			list = append(list, names(u.carrier.members)...)
 		}
 	}
+	if words != nil {
+		m.find(finding.New(code, some(words)+" "+text).About(list...).Field(fields...))
+	}
+}
+
+// some writes a list, cut after the first few.
+func some(words []string) string {
+	const most = 3
+	if len(words) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (m *matching) checkStray() {
+	m.every("HFI514", "hold weights as they are and have scales all the same", func(u *unpacked) bool { return u.scheme.stray })
 }
 
 // words names the packed tensors of a bundle.
@@ -42,12 +65,21 @@ func (m *matching) quantised() (n int64) {
 	return n
 }
 
+// undeclared reports whether there is a config and it says nothing; what another
+// file beside it says, the reference library does not read.
+func (m *matching) undeclared() bool {
+	if m.in.Config == nil {
+		return false
+	}
+	q, _ := m.in.Config.Quantization()
+	return q == nil
+}
+
 func (m *matching) checkMethod() {
 	n := m.quantised()
 	switch {
-	case n > 0 && m.quant == nil && m.in.Config != nil:
-		u := m.unpacked[0]
-		m.find(finding.New("HFI501", fmt.Sprintf("%d modules are quantised as by %s, config.json has no quantization_config", n, u.scheme.method)).Field("quantization_config"))
+	case n > 0 && m.undeclared():
+		m.find(finding.New("HFI501", fmt.Sprintf("%d modules are quantised as by %s, config.json has no quantization_config", n, m.unpacked[0].scheme.method)).Field("quantization_config"))
 	case n == 0 && m.quant != nil && m.quant.Method != "" && len(m.unpacked) == 0 && len(m.fused) == 0:
 		m.find(finding.New("HFI503", fmt.Sprintf("the config declares %s, no tensor of the file is quantised", m.quant)).Field(m.quant.Path))
 	}
@@ -74,7 +106,7 @@ func (m *matching) checkParams() {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has %d bits, the config says %d", u.words(), u.params.bits, declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
-		if g, ok := declaredGrain(declared); ok && len(u.scheme.grains) > 1 && !u.hasGrain(g) {
+		if g, ok := m.declaredGrain(declared); ok && len(u.scheme.grains) > 1 && !u.hasGrain(g) {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has a scale for each %s, the config says for each %s", u.words(), grainText(u.params.grain), grainText(g))).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
@@ -118,17 +150,29 @@ func (m *matching) checkUniform() {
 		if m.ownScheme(u) || u.scheme.tune != nil {
 			continue
 		}
-		best := u.params
-		for p, n := range votes[u.scheme.method] {
-			if most := votes[u.scheme.method][best]; n > most || n == most && slices.Contains(u.fits(), p) && !slices.Contains(u.fits(), best) {
-				best = p
-			}
-		}
+		best := m.mostVoted(u, votes[u.scheme.method])
 		if !slices.Contains(u.fits(), best) {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has a scale for each %s%s, most others for each %s%s", u.words(),
 				grainText(u.params.grain), bitsText(u.params.bits), grainText(best.grain), bitsText(best.bits))).About(names(u.carrier.members)...))
 		}
 	}
+}
+
+// mostVoted returns the parameters under which most modules of the method fit,
+// of equals one of the bundle's own.
+func (m *matching) mostVoted(u *unpacked, votes map[params]int64) params {
+	best := u.params
+	for _, p := range u.fits() {
+		if votes[p] > votes[best] {
+			best = p
+		}
+	}
+	for _, other := range m.unpacked {
+		if p := other.params; other.scheme.method == u.scheme.method && votes[p] > votes[best] {
+			best = p
+		}
+	}
+	return best
 }
 
 func bitsText(bits int64) string {
@@ -219,15 +263,42 @@ func (m *matching) checkPartDTypes() {
 	})
 }
 
-// checkLost reports layouts that round down.
-func (m *matching) checkLost(u *unpacked) {
-	w := newWeight(u.shape, u.params, 0)
-	rows, cols := w.i-w.i/32*32, w.o-w.o/32*32
-	if rows == 0 && cols == 0 {
-		return
+// checkLost reports layouts that round down, and how many weights that costs.
+func (m *matching) checkLost() {
+	var lost int64
+	m.every("HFI513", "round sizes down to whole words", func(u *unpacked) bool {
+		w := newWeight(u.shape, u.params, 0)
+		if !u.scheme.lossy || w.i%32 == 0 && w.o%32 == 0 {
+			return false
+		}
+		lost += w.i % 32 * w.o * u.count()
+		return true
+	})
+	if lost > 0 {
+		last := &m.findings[len(m.findings)-1]
+		last.Message += fmt.Sprintf(" (%s weights are not in the file)", thousands(lost))
 	}
-	m.find(finding.New("HFI513", fmt.Sprintf("%s %s holds %d of %d inputs and zero points for %d of %d outputs", u.words(), shapeText(u.carrier.shape),
-		w.i-rows, w.i, w.o-cols, w.o)).About(names(u.carrier.members)...))
+}
+
+// refusals are layouts that the reference library does not load.
+var refusals = []struct {
+	text string
+	is   func(u *unpacked) bool
+}{
+	{"are in AWQ's gemv layout, for which it has no linear", func(u *unpacked) bool { return u.scheme.method == "awq" && strings.HasPrefix(u.scheme.form, "gemv") }},
+	{"are HQQ's own state, of which it takes no tensor: it would fill the weights with random values", func(u *unpacked) bool { return u.scheme.method == "hqq" }},
+	{"are packed with gaps, as compressed-tensors before 0.10 wrote them", func(u *unpacked) bool { return u.scheme.form == paddedWords }},
+	{"have packed zero points for each group, which it expects unpacked", func(u *unpacked) bool {
+		return u.part(".weight_zero_point") != nil && u.carrier.suffix == ".weight_packed" && newWeight(u.shape, u.params, 0).across() > 1
+	}},
+	{"are reordered by groups, which its compressed-tensors no longer reads", func(u *unpacked) bool { return u.part(".weight_g_idx") != nil }},
+	{"are packed embeddings, which it cannot unpack", func(u *unpacked) bool { return u.carrier.suffix == ".weight_packed" && u.slot != nil && u.slot.Role == estimator.TokenEmbedding }},
+}
+
+func (m *matching) checkRefused() {
+	for _, r := range refusals {
+		m.every("HFI515", r.text, r.is)
+	}
 }
 
 // checkBiases reports biases that the quantiser added, and modules that lack
@@ -253,20 +324,29 @@ func (m *matching) checkBiases() {
 // checkPlain looks at the weights that no scheme explains: those in eight bits
 // lack their scales, and the config may have others quantised.
 func (m *matching) checkPlain() {
-	fused := func(c *claim) bool {
-		return slices.ContainsFunc(m.fused, func(prefix string) bool { return strings.HasPrefix(c.Name, prefix) })
-	}
+	var bare, plain, bareNames, plainNames []string
 	for i := range m.claims {
 		c := &m.claims[i]
 		switch {
-		case c.packed || c.Logical == 0 || fused(c):
+		case c.packed || c.Logical == 0 || m.hasFused(c):
 		case fp8.has(c.DType):
-			m.find(finding.New("HFI510", fmt.Sprintf("%s is %s and has no scales", namesOf(c.Template, c.members), c.DType)).About(names(c.members)...))
+			bare, bareNames = append(bare, namesOf(c.Template, c.members)), append(bareNames, names(c.members)...)
 		case m.quant != nil && m.quantised() > 0 && m.shouldBe(c):
-			m.find(finding.New("HFI512", fmt.Sprintf("%s is %s, the config does not leave it out", namesOf(c.Template, c.members), c.DType)).
-				About(names(c.members)...).Field(m.quant.Path))
+			plain, plainNames = append(plain, namesOf(c.Template, c.members)), append(plainNames, names(c.members)...)
 		}
 	}
+	if bare != nil {
+		m.find(finding.New("HFI510", some(bare)+" are F8 and have no scales").About(bareNames...))
+	}
+	if plain != nil {
+		m.find(finding.New("HFI512", some(plain)+" are not quantised, the config does not leave them out").About(plainNames...).Field(m.quant.Path))
+	}
+}
+
+// hasFused reports whether a weight's scales are stacked with those of other
+// experts.
+func (m *matching) hasFused(c *claim) bool {
+	return slices.ContainsFunc(m.fused, func(prefix string) bool { return strings.HasPrefix(c.Name, prefix) })
 }
 
 // shouldBe reports whether the config has a plain weight quantised: a linear of

@@ -40,7 +40,7 @@ func (m *matching) fit(b *bundle) *fit {
 		if s.carrier != b.carrier.suffix || !s.dtypes.has(b.carrier.dtype) || s.only && !s.named(m.quant) || !s.begins(b) {
 			continue
 		}
-		for _, p := range s.candidates(b, declared) {
+		for _, p := range m.candidates(s, b, declared) {
 			for _, shape := range m.shapes(b, s, p) {
 				f := s.try(b, p, shape, m.quant)
 				switch {
@@ -81,13 +81,15 @@ func (b *bundle) module(i int) string {
 }
 
 // candidates lists parameters to try, those that the config declares first.
-func (s *scheme) candidates(b *bundle, declared hfconfig.Scheme) []params {
+func (m *matching) candidates(s *scheme, b *bundle, declared hfconfig.Scheme) []params {
 	if s.tune != nil {
 		return s.tune(b)
 	}
 	grains := s.grains
-	if g, ok := declaredGrain(declared); ok && grains != nil {
-		g.rank = grains[0].rank
+	if g, ok := m.declaredGrain(declared); ok && grains != nil {
+		if g.rows != 0 {
+			g.rank = grains[0].rank
+		}
 		grains = append([]grain{g}, grains...)
 	}
 	if grains == nil {
@@ -111,15 +113,18 @@ func (s *scheme) candidates(b *bundle, declared hfconfig.Scheme) []params {
 	return list
 }
 
-// declaredGrain is the config's group or block.
-func declaredGrain(s hfconfig.Scheme) (grain, bool) {
+// declaredGrain is the config's group or block, or what its strategy names.
+func (m *matching) declaredGrain(s hfconfig.Scheme) (grain, bool) {
+	named := m.quant != nil && m.quant.Method == "compressed-tensors"
 	switch {
 	case len(s.Block) == 2:
 		return grain{s.Block[0], s.Block[1], 2}, true
 	case s.GroupSize > 0:
 		return grain{1, s.GroupSize, 2}, true
-	case s.GroupSize == -1:
+	case s.GroupSize == -1, named && s.Strategy == "channel":
 		return grain{1, 0, 2}, true
+	case named && s.Strategy == "tensor":
+		return grain{0, 0, 1}, true
 	}
 	return grain{}, false
 }

@@ -31,6 +31,7 @@ func (m *matching) result(elements, bytes int64) *Result {
 		c.members = nil
 		r.Claims = append(r.Claims, c)
 	}
+	r.Quantisation = m.summary(r.Logical, bytes)
 	return r
 }
 

@@ -37,7 +37,7 @@ var intSchemes = []scheme{
 
 	// compressed-tensors: 0.20 packs words without gaps, 0.9 whole values to a word.
 	packed("pack-quantized", words),
-	packed("pack-quantized, padded", func(w *weight) []int64 { return w.mat(w.o, cd(w.i, 32/w.bits)) }),
+	packed(paddedWords, func(w *weight) []int64 { return w.mat(w.o, cd(w.i, 32/w.bits)) }),
 	{method: "compressed-tensors", form: "int", also: []string{"modelopt", "quark"}, carrier: ".weight", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats), extra(".weight_zero_point", i8, scale).as(zeroPart),
 			extra(".input_zero_point", i8, single).as(zeroPart))},
@@ -125,6 +125,9 @@ func gemvWords(w *weight) int64 {
 	}
 	return multiple * cd(cd(w.i/w.span(), 8), multiple)
 }
+
+// paddedWords is the layout with whole values to a word.
+const paddedWords = "pack-quantized, padded"
 
 func packed(form string, stored shaper) scheme {
 	return scheme{method: "compressed-tensors", form: form, carrier: ".weight_packed", logical: ".weight", dtypes: i32, bits: allBits, stored: stored,

@@ -88,7 +88,20 @@ func countLines(in *inspect.Inspection) *table {
 		}
 		t.add(d.Name, orUnknown(d.Value), d.Meaning)
 	}
+	if q := in.Quantisation; q != nil {
+		t.add("bits per weight", fmt.Sprintf("%.3f", q.BitsPerWeight), bitsByRole(q))
+	}
 	return t
+}
+
+// bitsByRole lists the bits a weight of the largest roles.
+func bitsByRole(q *reconcile.QuantisationSummary) string {
+	const most = 4
+	var parts []string
+	for _, r := range q.ByRole[:min(len(q.ByRole), most)] {
+		parts = append(parts, fmt.Sprintf("%s %.2f", strings.ReplaceAll(r.Role, "_", " "), r.BitsPerWeight))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // ledgerLines writes the ledger as a sum that a reader can check with a pencil.
@@ -196,10 +209,15 @@ func layerTable(l *inspect.LayerSum) *table {
 	if l.Parameters == l.Elements {
 		return t
 	}
+	apart := int64(0)
 	for _, m := range l.Modules {
 		if m.Apart {
 			t.add("+ "+m.Module, Thousands(m.Elements), "no parameter")
+			apart += m.Elements
 		}
+	}
+	if packed := l.Elements - l.Parameters - apart; packed != 0 {
+		t.add(signed(reconcile.Row{Reason: "weights packed", Elements: packed}))
 	}
 	t.add("= stored", Thousands(l.Elements), "")
 	return t
