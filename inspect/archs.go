@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"strings"
+
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
@@ -56,12 +58,26 @@ func DescribeType(modelType, class string) (*Description, error) {
 	tensors := model.Tensors()
 	f := model.Formula()
 	d := &Description{SchemaVersion: SchemaVersion, ModelType: model.Type, Architecture: model.Class,
-		Parameters: estimator.Count(tensors).Unique, Formula: f.Derived, Symbols: f.Symbols, Options: config.Read()}
+		Parameters: estimator.Count(tensors).Unique, Formula: f.Derived, Symbols: f.Symbols, Options: options(config)}
 	for i := range tensors {
 		t := &tensors[i]
 		d.Tensors = append(d.Tensors, DescribedTensor{t.Folded(), t.Symbolic(), t.Shape, describedRole(t), t.TiedTo})
 	}
 	return d, nil
+}
+
+// options lists the fields that the description read and that have an effect in
+// its class: those that the class declares, or all where no class is known.
+func options(config *hfconfig.Config) []string {
+	known := hfconfig.ClassOf(config.ModelType()) != nil
+	var list []string
+	for _, field := range config.Read() {
+		nested := strings.Contains(field, ".")
+		if field != "" && (nested || !known || config.Declares(field)) {
+			list = append(list, field)
+		}
+	}
+	return list
 }
 
 func describedRole(t *estimator.Tensor) string {
