@@ -7,23 +7,23 @@ var moeLatentFamily = []Arch{
 	{"deepseek_v2", "DeepseekV2ForCausalLM", func(c *Config) Model {
 		experts := deepseekExperts()
 		experts.RouterBias, experts.Bias = "", Auto
-		return decoder(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(experts)})
+		return decoder(c, Decoder{Attn: same(c.mla()), FFN: c.routed(experts)})
 	}},
 	{"deepseek_v32", "DeepseekV32ForCausalLM", func(c *Config) Model {
-		return withPrediction(c, Decoder{Attn: func(int) Block { return c.mla(c.indexer()) }, FFN: c.routed(deepseekExperts())})
+		return withPrediction(c, Decoder{Attn: same(c.mla(c.indexer())), FFN: c.routed(deepseekExperts())})
 	}},
 	{"dots3_note_text", "Dots3NoteForCausalLM", dots3Note},
 	{"glm4_moe_lite", "Glm4MoeLiteForCausalLM", func(c *Config) Model {
 		experts := deepseekExperts()
 		experts.Sparse = c.sparseFrom(1)
-		return withPrediction(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(experts)})
+		return withPrediction(c, Decoder{Attn: same(c.mla()), FFN: c.routed(experts)})
 	}},
 	{"glm_moe_dsa", "GlmMoeDsaForCausalLM", glmMoEDSA},
 	{"longcat_flash", "LongcatFlashForCausalLM", longcatFlash},
 	{"mistral4", "Mistral4ForCausalLM", func(c *Config) Model {
 		experts := deepseekExperts()
 		experts.RouterBias, experts.Packed = "", c.packed("experts.gate_up_proj", "experts.down_proj")
-		return decoder(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(experts)})
+		return decoder(c, Decoder{Attn: same(c.mla()), FFN: c.routed(experts)})
 	}},
 }
 
@@ -39,7 +39,7 @@ func (c *Config) everyFrom() func(i int) bool {
 func axk1(c *Config) Model {
 	experts := deepseekExperts()
 	experts.Sparse = c.everyFrom()
-	return decoder(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(experts),
+	return decoder(c, Decoder{Attn: same(c.mla()), FFN: c.routed(experts),
 		Layer: func(i int, attention, feedForward Block) []Block {
 			layer := []Block{RMSNorm("input_layernorm", c.D), attention, RMSNorm("post_attention_layernorm", c.D), feedForward}
 			if experts.Sparse(i) {
@@ -63,7 +63,7 @@ func axk2(c *Config) Model {
 	l.Up = func(query, keys Size) Block {
 		return Linear("q_b_proj", query.X(2), keys.Plus(c.A.Times(l.Value)))
 	}
-	return decoder(c, Decoder{Attn: func(int) Block { return c.latentAttention(l) }, FFN: c.routed(experts),
+	return decoder(c, Decoder{Attn: same(c.latentAttention(l)), FFN: c.routed(experts),
 		Layer: func(i int, attention, feedForward Block) []Block {
 			after := RMSNorm("post_attention_layernorm", c.D)
 			if experts.Sparse(i) {
@@ -87,11 +87,12 @@ func glmMoEDSA(c *Config) Model {
 		}
 		return max(int64(i)-offset+1, 0)%step != 0
 	}
+	picking, following := c.mla(c.indexer()), c.mla()
 	return withPrediction(c, Decoder{FFN: c.routed(deepseekExperts()), Attn: func(i int) Block {
 		if shared(i) {
-			return c.mla()
+			return following
 		}
-		return c.mla(c.indexer())
+		return picking
 	}})
 }
 
@@ -111,7 +112,7 @@ func longcatFlash(c *Config) Model {
 				Buffer("router.e_score_correction_bias", all).As(Router)}
 		}}
 	routed := c.routed(experts)
-	return decoder(c, Decoder{FFN: routed, Attn: func(int) Block { return c.mla() },
+	return decoder(c, Decoder{FFN: routed, Attn: same(c.mla()),
 		Layer: func(_ int, attention, routed Block) []Block {
 			return []Block{
 				RMSNorm("input_layernorm.0", c.D), attention.Called("self_attn.0"), RMSNorm("post_attention_layernorm.0", c.D),

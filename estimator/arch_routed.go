@@ -22,7 +22,7 @@ func deepseekExperts() Routed {
 }
 
 func deepseekV3(c *Config) Model {
-	return withPrediction(c, Decoder{Attn: func(int) Block { return c.mla() }, FFN: c.routed(deepseekExperts())})
+	return withPrediction(c, Decoder{Attn: same(c.mla()), FFN: c.routed(deepseekExperts())})
 }
 
 // withPrediction adds the prediction layers that the files have beside the model.

@@ -40,17 +40,26 @@ func (c *Config) routed(r Routed) func(i int) Block {
 		r.MLP = func(name string, f Size) Block { return c.mlp(name, f, false, bias) }
 	}
 	dense := r.MLP(or(r.Name, "mlp"), c.SizeOr("F", or(r.Dense, "intermediate_size"), c.F))
+	sparse := func(i int) Block {
+		used := r.Runs
+		if used.IsZero() {
+			used = c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i)
+		}
+		return c.expertsAt(r, i, c.SizeAt("E", r.Count, i), used)
+	}
+	if r.Gate == nil && !c.Value(r.Count).IsArray() && !c.Value(or(r.Used, "num_experts_per_tok")).IsArray() {
+		sparse = same(sparse(0))
+	}
 	return func(i int) Block {
-		if count := c.SizeAt("E", r.Count, i); r.Sparse(i) && !count.IsZero() {
-			used := r.Runs
-			if used.IsZero() {
-				used = c.SizeAt("T", or(r.Used, "num_experts_per_tok"), i)
-			}
-			return c.expertsAt(r, i, count, used)
+		if r.Sparse(i) && !c.SizeAt("E", r.Count, i).IsZero() {
+			return sparse(i)
 		}
 		return dense
 	}
 }
+
+// same is one block for all layers.
+func same(b Block) func(i int) Block { return func(int) Block { return b } }
 
 // experts describes a sparse block that is the same in all layers.
 func (c *Config) experts(r Routed, count, used Size) Block { return c.expertsAt(r, 0, count, used) }
