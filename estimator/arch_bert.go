@@ -69,12 +69,20 @@ func rocBert(c *Config) Model {
 	return encoder(c, d)
 }
 
+// sparseBlocks is BigBird's choice of keys, where it is switched on.
+func (c *Config) sparseBlocks() Sparse {
+	if c.String("attention_type") != "block_sparse" {
+		return Sparse{}
+	}
+	return Sparse{c.Int("block_size"), c.Int("num_random_blocks")}
+}
+
 // bigBird answers questions behind a feed-forward block of its own.
 func bigBird(c *Config) Model {
 	answers := Module("qa_classifier", HeadLayers, Linear("intermediate.dense", c.D, c.F).Bias(true),
 		Linear("output.dense", c.F, c.D).Bias(true), LayerNorm("output.LayerNorm", c.D),
 		Linear("qa_outputs", c.D, Const(2)).Bias(true).As(Classifier))
-	return encoder(c, Encoder{Prefix: "bert", NoBias: !c.Bool("use_bias"), Pooling: PoolAll, Pooler: "pooler",
+	return encoder(c, Encoder{Prefix: "bert", Sparse: c.sparseBlocks(), NoBias: !c.Bool("use_bias"), Pooling: PoolAll, Pooler: "pooler",
 		Own: func(task Task, _ []Block) []Block {
 			if task == QuestionAnswering {
 				return []Block{answers}

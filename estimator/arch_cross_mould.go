@@ -20,6 +20,7 @@ type Seq2Seq struct {
 	Unsaved     bool                      // positions that checkpoints leave out
 	Rows        Size                      // of the decoder's token embedding, else V
 	Embed       map[string][]Block        // a half's instead of token and position
+	Sparse      Sparse                    // the encoder's choice of keys
 	Beside      func(half string) []Block // what a half has besides
 
 	NoCross   bool
@@ -81,7 +82,7 @@ func seq2seq(c *Config, d Seq2Seq) Model {
 func (c *Config) encoderHalf(d Seq2Seq, shared string) Block {
 	h, n := c.half("encoder"), d.Encoder
 	scores := GQA(h.A, h.A, h.H, 0)
-	scores.Bidirected, scores.Memory = true, true
+	scores.Bidirected, scores.Memory, scores.Sparse = true, true, d.Sparse
 	layer := append(d.normed(c, n.Norm1, d.attention(c, n, n.Attn, c.D, scores)), d.normed(c, n.Norm2, d.feedForward(h, n))...)
 	stack := Stack(n.Stack, h.N, func(int) []Block { return layer })
 	return d.side(c, "encoder", n, c.V, shared, stack).Throughout(PerMemory).InTower("encoder")

@@ -15,6 +15,7 @@ type Encoder struct {
 	NoEmbedNorm bool
 	Lead        []Block // between the embeddings and the layers
 
+	Sparse   Sparse    // choice of keys of an encoder
 	Causal   bool      // a decoder whatever the config says
 	NoBias   bool      // of queries, keys and values
 	PreNorms [2]string // before attention (within its module) and feed-forward, not behind
@@ -73,7 +74,7 @@ func encoder(c *Config, d Encoder) Model {
 func (c *Config) embeddings(d Encoder) []Block {
 	sub := []Block{Token("word_embeddings", c.V, d.E)}
 	if !d.NoPositions {
-		sub = append(sub, Position("position_embeddings", c.C, d.E))
+		sub = append(sub, Position("position_embeddings", c.C, d.E).buffered())
 	}
 	if !d.NoSegments {
 		sub = append(sub, TokenType("token_type_embeddings", c.Size("G", "type_vocab_size"), d.E))
@@ -115,6 +116,9 @@ func (d Encoder) normed(block []Block, name string, size Size) []Block {
 func (c *Config) encoderAttention(d Encoder, name string, cross bool) []Block {
 	scores := GQA(c.A, c.A, c.H, 0)
 	scores.Bidirected, scores.Cross = !c.Bool("is_decoder") && !d.Causal, cross
+	if scores.Bidirected && !cross {
+		scores.Sparse = d.Sparse
+	}
 	rows, memory := PerToken, PerToken
 	if cross {
 		rows, memory = PerCrossed, PerMemory

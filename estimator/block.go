@@ -93,16 +93,23 @@ type Scores struct {
 	CachedLibrary Size
 	Expanded      Size // as full keys and values, where the cache holds a latent; else zero
 
-	Window     int64 // tokens; 0 is unlimited
-	Stride     int64 // one key stands for so many tokens; 0 is 1
-	Masked     bool  // the library keeps and multiplies the tokens before the window too
-	Cross      bool  // keys and values come from the encoder
-	Borrowed   bool  // keys and values of an earlier layer: nothing is cached here
-	Bidirected bool  // an encoder's: no cache
-	Memory     bool  // of the encoder beside a decoder: its tokens are the queries and the keys
+	Window     int64  // tokens; 0 is unlimited
+	Stride     int64  // one key stands for so many tokens; 0 is 1
+	Masked     bool   // the library keeps and multiplies the tokens before the window too
+	Cross      bool   // keys and values come from the encoder
+	Borrowed   bool   // keys and values of an earlier layer: nothing is cached here
+	Bidirected bool   // an encoder's: no cache
+	Sparse     Sparse // which keys a query sees, where not all
+	Memory     bool   // of the encoder beside a decoder: its tokens are the queries and the keys
 
 	Saving ScoresSaving // what is peculiar in what a training step keeps of it
 }
+
+// Sparse is BigBird's choice of keys (Zaheer et al. 2020, arXiv:2007.14062): the
+// sequence falls into blocks; the first and the last see and are seen by all, the
+// others see themselves, their neighbours and so many random blocks. Short
+// sequences are attended to whole.
+type Sparse struct{ Block, Random int64 }
 
 // State is what a recurrent or convolution layer keeps for each sequence,
 // whatever its length.

@@ -46,7 +46,8 @@ func (m *Model) Forward(p Pass) []Work {
 			add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
 		}
 		if s := l.block.Scores; s != nil {
-			pairs := product(2, repeat, p.Batch, p.queries(s), p.keys(s), s.Heads.Int())
+			pairs := product(2, repeat, p.Batch, s.Heads.Int())
+			pairs.Mul(pairs, p.pairs(s))
 			add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
 			add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
 		}

@@ -1,5 +1,7 @@
 package estimator
 
+import "math/big"
+
 // Pass is one run of a model.
 type Pass struct {
 	Batch        int64 // sequences
@@ -61,6 +63,20 @@ func (p Pass) queries(s *Scores) int64 {
 		return p.EncoderSeq
 	}
 	return p.Seq
+}
+
+// pairs returns how many pairs of query and key each head of a sequence
+// multiplies.
+func (p Pass) pairs(s *Scores) *big.Int {
+	queries, block, random := p.queries(s), s.Sparse.Block, s.Sparse.Random
+	if block <= 0 || queries <= (5+2*random)*block {
+		return product(queries, p.keys(s))
+	}
+	blocks := (queries + block - 1) / block
+	seen := product(2, blocks)                  // by the first and the last
+	seen.Add(seen, product(2, 4+random))        // by their neighbours
+	seen.Add(seen, product(blocks-4, 5+random)) // by the others
+	return seen.Mul(seen, product(block, block))
 }
 
 // convolved returns over how many positions a causal convolution of the given

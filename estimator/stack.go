@@ -153,6 +153,8 @@ func (f *fingerprint) scores(s *Scores) {
 	f.flag(s.Borrowed)
 	f.flag(s.Bidirected)
 	f.flag(s.Memory)
+	f.number(s.Sparse.Block)
+	f.number(s.Sparse.Random)
 	f.flag(s.Saving.Upcast)
 	f.flag(s.Saving.PassedMask)
 	f.size(s.Saving.Rotary)

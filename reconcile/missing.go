@@ -10,6 +10,7 @@ import (
 // explainMissing names the cause of expected tensors that were not found, where
 // the file itself shows one.
 func (m *matching) explainMissing() {
+	m.missingComputed()
 	m.listMissing()
 	if !m.in.Checkpoint.Complete {
 		m.missingShards()
@@ -17,6 +18,23 @@ func (m *matching) explainMissing() {
 	}
 	m.missingLayers()
 	m.missingHead()
+}
+
+// missingComputed accounts for parameters that the library computes and leaves out
+// of the checkpoints that it writes.
+func (m *matching) missingComputed() {
+	var elements int64
+	var tensors []string
+	for _, s := range m.slots.all {
+		if s.section == "" && s.Unsaved && s.missing() > 0 {
+			elements += s.Each() * s.missing()
+			tensors = append(tensors, s.Folded())
+			s.count = s.Copies
+		}
+	}
+	if elements > 0 {
+		m.addRow("unsaved_parameters", "parameters that are computed and not saved", "", -elements, tensors)
+	}
 }
 
 // listMissing keeps the names of what was not found, whatever the cause.
