@@ -15,14 +15,7 @@ func fileFindings(c *safetensors.Checkpoint, in *Inspection) []finding.Finding {
 	for _, fault := range c.AllFaults() {
 		list = append(list, faultFinding(fault))
 	}
-	for _, f := range c.Files {
-		if f.Header == nil {
-			continue
-		}
-		for _, n := range f.Header.Notices {
-			list = append(list, noticeFinding(n, f.Path))
-		}
-	}
+	list = append(list, headerNotices(c)...)
 	for _, n := range c.Notices {
 		list = append(list, noticeFinding(n, ""))
 	}
@@ -33,6 +26,34 @@ func fileFindings(c *safetensors.Checkpoint, in *Inspection) []finding.Finding {
 	}
 	for _, d := range c.Duplicates {
 		list = append(list, finding.New("HFI208", fmt.Sprintf("%q is in %s and in %s", d.Name, d.First.Path, d.Second.Path)).About(d.Name))
+	}
+	return list
+}
+
+// headerNotices reports oddities of headers. One that does not concern a single
+// tensor and that several files have in common is said once.
+func headerNotices(c *safetensors.Checkpoint) []finding.Finding {
+	var list []finding.Finding
+	first := make(map[safetensors.NoticeKind]int) // place in the list
+	others := make(map[int]int)                   // place → further files
+	for _, f := range c.Files {
+		if f.Header == nil {
+			continue
+		}
+		for _, n := range f.Header.Notices {
+			at, said := first[n.Kind]
+			if said && n.Tensor == "" {
+				others[at]++
+				continue
+			}
+			if n.Tensor == "" {
+				first[n.Kind] = len(list)
+			}
+			list = append(list, noticeFinding(n, f.Path))
+		}
+	}
+	for at, n := range others {
+		list[at].Message += fmt.Sprintf(" (likewise in %d more files)", n)
 	}
 	return list
 }
@@ -126,6 +147,9 @@ func choiceFindings(choice *safetensors.Choice) []finding.Finding {
 	var others []string
 	for i := range choice.Others {
 		s := &choice.Others[i]
+		if len(s.Files) == 0 {
+			continue // an index alone
+		}
 		name := s.Name()
 		if size := s.Size(); size >= 0 {
 			name += fmt.Sprintf(" (%d bytes)", size)
