@@ -225,3 +225,4 @@ func dataEnd(header []byte) int64 {
 
 var _ source.IndexSource = (*Model)(nil)
 var _ source.Meter = (*Model)(nil)
+var _ source.FigureSource = (*Model)(nil)

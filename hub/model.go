@@ -125,6 +125,13 @@ func escapePath(name string) string {
 // Metadata returns what the Hub said about the repository.
 func (m *Model) Metadata() Metadata { return m.meta }
 
+// Figures returns the Hub's own parameter figures, which are about one set of
+// weights of the whole repository.
+func (m *Model) Figures() (source.Figures, bool) {
+	f := source.Figures{Parameters: m.meta.Parameters, Total: m.meta.Total}
+	return f, len(f.Parameters) > 0 || f.Total > 0
+}
+
 // Info names the repository by its canonical id and the commit.
 func (m *Model) Info() source.Info {
 	return source.Info{Kind: source.Hub, Location: m.meta.ID, Revision: m.meta.Commit}

@@ -75,6 +75,22 @@ type IndexSource interface {
 	IndexMetadata(index string) []byte
 }
 
+// Figures are numbers of parameters that the host of a repository declares for
+// it: of one set of weights that the host chose, by dtype and in sum. They are
+// never evidence.
+type Figures struct {
+	Parameters map[string]int64 // by dtype, as the host spells it
+	Total      int64            // the host's own sum, which need not be that of Parameters; 0 where it has none
+}
+
+// FigureSource is a Source whose host declares such figures.
+type FigureSource interface {
+	Source
+
+	// Figures returns what the host declares; ok is false where that is nothing.
+	Figures() (figures Figures, ok bool)
+}
+
 // Meter is a Source that knows what it cost so far. Every source of this
 // module that reads a disk or a network is one.
 type Meter interface {

@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"locate":                      {"source", "hub"},
 	"cost":                        {"estimator", "hfconfig"},
 	"inspect":                     {"source", "safetensors", "hfconfig", "estimator", "reconcile", "finding"},
+	"record":                      {"source", "safetensors", "finding", "fixtures", "inspect"},
 	"report":                      {"source", "estimator", "reconcile", "finding", "inspect", "cost"},
 	"internal/deps":               {},
 	"internal/hubtest":            {},
