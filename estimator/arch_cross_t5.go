@@ -57,17 +57,19 @@ func (c *Config) t5Half(name string, count Size, shared string, kind Scores) Blo
 		}
 		layer = append(layer, c.t5MLP(gated))
 		for k := range layer {
-			layer[k] = Module(numbered("layer", k), NoRole, RMSNorm("layer_norm", c.D), layer[k])
+			layer[k] = Module(numbered("layer", k), NoRole, RMSNorm("layer_norm", c.D).mixed(), layer[k])
 		}
 		return layer
-	}), RMSNorm("final_layer_norm", c.D))
+	}), RMSNorm("final_layer_norm", c.D).mixed().dropped(true))
 }
 
 func (c *Config) t5Attention(name string, kind Scores) Block {
 	scores := GQA(c.A, c.A, c.H, 0)
 	scores.Bidirected, scores.Memory, scores.Cross = kind.Bidirected, kind.Memory, kind.Cross
+	scores.Saving = ScoresSaving{Bias: LearnedBias, PassedMask: !kind.Bidirected && !kind.Cross}
 	rows, keys := PerToken, PerToken
 	if kind.Cross {
+		scores.Saving.Bias = ZeroBias
 		rows, keys = PerCrossed, PerMemory
 	}
 	return AttentionBlock(name, scores, Linear("q", c.D, c.Q).On(rows), Linear("k", c.D, c.Q).On(keys), Linear("v", c.D, c.Q).On(keys),
@@ -77,7 +79,7 @@ func (c *Config) t5Attention(name string, kind Scores) Block {
 func (c *Config) t5MLP(gated bool) Block {
 	F := c.Size("F", "d_ff")
 	if gated {
-		return MLPBlock("DenseReluDense", Linear("wi_0", c.D, F), Linear("wi_1", c.D, F), Linear("wo", F, c.D))
+		return MLPBlock("DenseReluDense", Linear("wi_0", c.D, F), Linear("wi_1", c.D, F).dropped(true), Linear("wo", F, c.D))
 	}
-	return MLPBlock("DenseReluDense", Linear("wi", c.D, F), Linear("wo", F, c.D))
+	return MLPBlock("DenseReluDense", Linear("wi", c.D, F).dropped(true), Linear("wo", F, c.D))
 }

@@ -8,7 +8,12 @@ import (
 // Families in the mould of GPT-2: fused or whole-width projections, LayerNorm,
 // two-matrix MLPs.
 var gptFamily = slices.Concat([]Arch{
-	{"gpt2", "GPT2LMHeadModel", func(c *Config) Model { return gpt(c, GPT{Linear: Conv1D, Positions: c.C}) }},
+	{"gpt2", "GPT2LMHeadModel", func(c *Config) Model {
+		return gpt(c, GPT{Linear: Conv1D, Positions: c.C, Scores: func(_ int, s Scores) Scores {
+			s.Saving.PassedMask = true
+			return s
+		}})
+	}},
 	{"openai-gpt", "OpenAIGPTLMHeadModel", openaiGPT},
 	{"gpt_bigcode", "GPTBigCodeForCausalLM", gptBigCode},
 	{"gpt_neo", "GPTNeoForCausalLM", gptNeo},

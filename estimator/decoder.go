@@ -92,7 +92,7 @@ func decoder(c *Config, d Decoder) Model {
 		Prefix: prefix, N: c.N, D: c.D, V: c.V,
 		Body: []Block{
 			Token(embedding, d.Rows, c.D),
-			Stack("layers", c.N, func(i int) []Block { return d.Layer(i, d.Attn(i), d.FFN(i)) }),
+			Stack("layers", c.N, func(i int) []Block { return d.Layer(i, d.Attn(i).upcast(c.H), d.FFN(i)) }),
 			d.norm(or(d.Final, "norm"), c.D),
 		},
 		Head: c.head(join(prefix, embedding+".weight"), c.D, d.Heads),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -38,24 +39,29 @@ type Training struct {
 	ResidualDropout  float64 // after attention and feed-forward blocks
 	AttentionDropout float64 // of attention weights
 	Activation       string  // of the feed-forward blocks, as the config names it
+
+	DropsResidual, DropsAttention bool // the class has such dropout, at whatever rate
 }
 
 // training reads it by whichever of the usual names the class has.
 func training(c *hfconfig.Config) Training {
-	first := func(fields ...string) float64 {
+	first := func(fields ...string) (float64, bool) {
 		for _, field := range fields {
 			if c.Declares(field) || c.Given(field) {
-				return c.Float(field, 0)
+				return c.Float(field, 0), true
 			}
 		}
-		return 0
+		return 0, false
 	}
 	var t Training
-	t.ResidualDropout = first("resid_pdrop", "hidden_dropout_prob", "hidden_dropout", "residual_dropout", "dropout_rate", "dropout")
-	t.AttentionDropout = first("attn_pdrop", "attention_probs_dropout_prob", "attention_dropout", "dropout_rate")
-	for _, field := range []string{"hidden_act", "activation_function", "hidden_activation", "activation", "dense_act_fn"} {
+	t.ResidualDropout, t.DropsResidual = first("resid_pdrop", "hidden_dropout_prob", "hidden_dropout", "residual_dropout", "dropout_rate", "dropout")
+	t.AttentionDropout, t.DropsAttention = first("attn_pdrop", "attention_probs_dropout_prob", "attention_dropout", "dropout_rate")
+	for _, field := range []string{"hidden_act", "activation_function", "hidden_activation", "activation", "feed_forward_proj", "dense_act_fn"} {
 		if c.Value(field).Type == gjson.String {
-			t.Activation = c.String(field)
+			t.Activation = strings.TrimPrefix(c.String(field), "gated-")
+			if c.String(field) == "gated-gelu" { // T5's own reading of its field
+				t.Activation = "gelu_new"
+			}
 			break
 		}
 	}
@@ -119,6 +125,19 @@ func (m *Model) check() error {
 		return &hfconfig.FieldError{Field: missing[0], Reason: "missing, and the class has no default for it"}
 	case len(over) > 0:
 		return fmt.Errorf("tensor %s: number of elements is beyond 64 bits", over[0])
+	}
+	return tooDeep(m.parts())
+}
+
+// tooDeep finds a stack that asks for more layers than are described.
+func tooDeep(blocks []Block) error {
+	for i := range blocks {
+		if b := &blocks[i]; b.Kind == StackKind && b.Count.Int() > mostLayers {
+			return fmt.Errorf("stack %s: %d layers, no model has more than %d", b.Name, b.Count.Int(), mostLayers)
+		}
+		if err := tooDeep(blocks[i].Sub); err != nil {
+			return err
+		}
 	}
 	return nil
 }
