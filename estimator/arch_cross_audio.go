@@ -74,7 +74,7 @@ func mossTranscribe(c *Config) Model {
 		bias := c.Bool("projector_bias")
 		return []Block{audio.encoderHalf(audio.whisperSides().named(), "").Called("audio_tower").InTower("audio"),
 			Module("multi_modal_projector", Projector, Linear("linear_1", merged, text.D).Bias(bias),
-				Linear("linear_2", text.D, text.D).Bias(bias), LayerNorm("norm", text.D)).tower("")}
+				Linear("linear_2", text.D, text.D).Bias(bias), LayerNorm("norm", text.D)).tower("").Merging(c.Int("audio_merge_size"))}
 	})
 }
 

@@ -26,6 +26,7 @@ type Block struct {
 	In, Out Size
 	Rows    Rows
 	Repeat  int64   // runs on each of its rows; 0 is one
+	Merge   int64   // tokens of its kind that make one row; 0 is one
 	Scores  *Scores // attention over keys
 	States  []State // what a decoder keeps besides keys and values
 	Extra   *Extra  // work that no matrix explains
@@ -171,6 +172,16 @@ func (b Block) Repeated(n int64) Block {
 	b.Sub = slices.Clone(b.Sub)
 	for i := range b.Sub {
 		b.Sub[i] = b.Sub[i].Repeated(n)
+	}
+	return b
+}
+
+// Merging makes one row of n tokens, throughout the block.
+func (b Block) Merging(n int64) Block {
+	b.Merge = n
+	b.Sub = slices.Clone(b.Sub)
+	for i := range b.Sub {
+		b.Sub[i] = b.Sub[i].Merging(n)
 	}
 	return b
 }

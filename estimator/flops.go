@@ -68,7 +68,7 @@ func (l *leaf) rows(p Pass) int64 {
 			}
 		}
 	}
-	return p.rows(l.block.Rows)
+	return p.rows(l.block.Rows) / max(1, l.block.Merge)
 }
 
 // Total adds up work.

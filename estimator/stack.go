@@ -100,6 +100,7 @@ func (f *fingerprint) block(b *Block) {
 	f.flag(b.Shared)
 	f.flag(b.Idle)
 	f.number(b.Repeat)
+	f.number(b.Merge)
 	f.size(b.Count)
 	f.size(b.Used)
 	f.size(b.In)
