@@ -15,6 +15,7 @@ type Saved struct {
 	Copies   int64   // how many modules that is
 	Elements Size    // that each keeps, in b, s, e and the config's sizes
 	Bytes    int64   // of one element
+	Split    bool    // tensor parallelism shares it out: it lies between a column- and a row-parallel matrix
 }
 
 // Total returns the bytes of all copies.

@@ -24,6 +24,7 @@ type recorder struct {
 	tower    string
 	layers   Indices
 	copies   int64
+	split    bool            // now within what tensor parallelism shares out
 	embedded bool            // an embedding ran and no layer since
 	lost     bool            // the loss is computed
 	once     map[string]bool // what all layers share
@@ -61,7 +62,7 @@ func (r *recorder) add(part, what string, elements Size, bytes int64) {
 		return
 	}
 	r.saved = append(r.saved, Saved{What: what, Part: part, Tower: r.tower, Layers: r.layers, Copies: r.copies,
-		Elements: elements, Bytes: bytes})
+		Elements: elements, Bytes: bytes, Split: r.split})
 }
 
 // fresh is a result of so many features a row.

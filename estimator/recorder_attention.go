@@ -23,6 +23,8 @@ func (r *recorder) attention(b *Block, in *value) {
 		return
 	}
 	r.projections(b, in)
+	r.split = true
+	defer func() { r.split = false }()
 	r.operands(s)
 	r.kernel(s)
 	width := s.Heads.Times(s.ValueDim)
@@ -52,7 +54,9 @@ func (r *recorder) projections(b *Block, in *value) {
 			} else if len(sub.Params) > 0 && len(sub.Params[0].Shape) == 2 {
 				vectors = rows.Times(sub.Params[0].Shape[0])
 			}
+			r.split = v.width.Int() != sub.In.Int()
 			r.normed(sub, v, vectors, "attention")
+			r.split = false
 			latent = fresh(rows, sub.In)
 		case sub.Kind == EmbeddingKind: // a bias of the scores by bucket of distance
 			r.add("attention", "buckets of distance", r.queries(s).Times(r.keys(s)), 8)
@@ -156,8 +160,8 @@ func (r *recorder) kernel(s *Scores) {
 
 // outside notes what is kept once for all layers.
 func (r *recorder) outside(note func()) {
-	layers, copies := r.layers, r.copies
-	r.layers, r.copies = nil, 1
+	layers, copies, split := r.layers, r.copies, r.split
+	r.layers, r.copies, r.split = nil, 1, false
 	note()
-	r.layers, r.copies = layers, copies
+	r.layers, r.copies, r.split = layers, copies, split
 }

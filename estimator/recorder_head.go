@@ -38,7 +38,9 @@ func (r *recorder) loss(b *Block, rows Size) {
 			labels = labels.Plus(Const(1))
 		}
 	}
+	r.split = true
 	r.add("loss", "log-probabilities", rows.Times(b.Out), bytes)
+	r.split = false
 	r.add("loss", "labels", labels, 8)
 	r.add("loss", "sum of weights", Const(1), bytes)
 }

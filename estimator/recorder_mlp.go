@@ -119,6 +119,8 @@ func (r *recorder) matrices(blocks []*Block, in *value) {
 	if down == up[len(up)-1] || down.Kind == NormKind { // a gate of its own, or one matrix
 		return
 	}
+	r.split = true
+	defer func() { r.split = false }()
 	inner := fresh(in.rows, down.In)
 	out := r.activated(inner, part)
 	if width.Int() > down.In.Int() {
