@@ -97,4 +97,19 @@ var codes = []Code{
 	{"HFI513", "quantised_weights_lost", Error, "The quantiser rounded sizes down, and weights at the edges are lost.", "quantise again with a current version"},
 	{"HFI514", "scales_without_effect", Note, "A weight that is not quantised has scales beside it.", ""},
 	{"HFI515", "quantisation_refused", Error, "The reference library does not load this layout.", "load it with the library that wrote it"},
+
+	// 6xx: adapters.
+	{"HFI601", "adapter_config_missing", Warning, "There is no adapter_config.json; kinds of tensors are inferred from names.", "put the config beside the weights"},
+	{"HFI602", "adapter_base_unknown", Warning, "The base model was not found: whether all tensors are there cannot be told.", "name a base that can be read"},
+	{"HFI603", "adapter_method_not_described", Warning, "The adapter's method has no description here.", ""},
+	{"HFI604", "adapter_name_in_names", Error, "The names carry the adapter's own name; peft would not find them and load nothing.", "take the name out"},
+	{"HFI605", "adapter_prefix", Error, "The names do not begin as peft's do; it would not find them and load nothing.", "exchange the prefix"},
+	{"HFI606", "adapter_field", Error, "The adapter's config cannot be put on its base.", "mend the field, or name the right base"},
+	{"HFI607", "adapter_targets_nothing", Error, "None of the adapter's targets is a module of the base.", "name the right base, or correct the targets"},
+	{"HFI608", "adapter_config_unreadable", Error, "adapter_config.json cannot be read; kinds of tensors are inferred from names.", "mend it"},
+	{"HFI609", "base_copy_in_adapter", Note, "peft stores the base's table below an adapted embedding; it is no parameter of the adapter.", ""},
+	{"HFI610", "module_saved_whole", Note, "The adapter trains a module of the base and stores it whole.", ""},
+	{"HFI611", "base_tensor_in_adapter", Warning, "The adapter holds a whole tensor of the base that its config does not ask for, such as an embedding that was resized.", "leave it out unless the vocabulary was resized"},
+	{"HFI612", "prompt_encoder_not_stored", Note, "The encoder that made the virtual tokens was trained and is not stored.", ""},
+	{"HFI613", "adapter_config_oddity", Warning, "adapter_config.json has something that not every reader accepts.", ""},
 }

@@ -20,6 +20,10 @@ type Options struct {
 	Weights  safetensors.ChooseOptions
 	Parallel int
 	Progress func(done, total int)
+
+	// Base finds the base model that an adapter's config names; nil looks beside
+	// the adapter only.
+	Base func(ctx context.Context, name, revision string) (source.Source, error)
 }
 
 // Inspect reads the headers and the config of a source and reconciles them. An
@@ -42,22 +46,13 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	if err := nothingReadable(checkpoint); err != nil {
 		return nil, err
 	}
-	account := readConfig(ctx, src, choice.Set.Folder)
-	account.describe(opts.Class, func(candidates []string) string {
-		return reconcile.GuessClass(account.config, checkpoint, candidates)
-	})
-	beside := account.quantisationBeside(ctx, src, choice.Set.Folder, files)
-	result, findings := reconcile.Reconcile(reconcile.Input{Config: account.config, Model: account.model, Checkpoint: checkpoint,
-		Values: valueReader(ctx, src, checkpoint), AllValues: local(src), Quantization: beside})
-	in := &Inspection{SchemaVersion: SchemaVersion, Result: result, Described: account.model}
-	in.fillSource(src, checkpoint)
-	in.fillModel(&account, checkpoint)
-	in.fillQuantisation(&account, result, beside)
-	in.fillCounts(result, account.model)
-	in.fillFormula(account.model, result)
+	reconciled := modelInspection
+	if isAdapter(&choice.Set, files) {
+		reconciled = adapterInspection
+	}
+	in, findings := reconciled(ctx, src, checkpoint, files, opts)
 	in.Ledger.Rows = append(in.Ledger.Rows, storedRows(checkpoint)...)
 	in.breakdown(checkpoint)
-	findings = append(findings, account.findings...)
 	findings = append(findings, fileFindings(checkpoint, in)...)
 	findings = append(findings, choiceFindings(choice)...)
 	in.Findings = finding.Sort(findings)
@@ -66,6 +61,24 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	}
 	in.Access.Seconds = time.Since(began).Seconds()
 	return in, nil
+}
+
+// modelInspection reconciles the weights of a model.
+func modelInspection(ctx context.Context, src source.Source, checkpoint *safetensors.Checkpoint, files []source.File, opts Options) (*Inspection, []finding.Finding) {
+	account := readConfig(ctx, src, checkpoint.Set.Folder)
+	account.describe(opts.Class, func(candidates []string) string {
+		return reconcile.GuessClass(account.config, checkpoint, candidates)
+	})
+	beside := account.quantisationBeside(ctx, src, checkpoint.Set.Folder, files)
+	result, findings := reconcile.Reconcile(reconcile.Input{Config: account.config, Model: account.model, Checkpoint: checkpoint,
+		Values: valueReader(ctx, src, checkpoint), AllValues: local(src), Quantization: beside})
+	in := &Inspection{SchemaVersion: SchemaVersion, Result: result, Described: account.model}
+	in.fillSource(src, checkpoint)
+	in.fillModel(&account, checkpoint)
+	in.fillQuantisation(&account, result, beside)
+	in.fillCounts(result, account.model)
+	in.fillFormula(account.model, result)
+	return in, append(findings, account.findings...)
 }
 
 // nothingReadable returns the first file's error where no file gave a header.

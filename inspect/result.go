@@ -24,6 +24,7 @@ type Inspection struct {
 	ByDType       []DTypeSum                     `json:"by_dtype"`
 	ByLayer       []LayerSum                     `json:"by_layer"`
 	ByShard       []ShardSum                     `json:"by_shard"`
+	Adapter       *Adapter                       `json:"adapter,omitempty"` // nil for a model
 	Quantisation  *reconcile.QuantisationSummary `json:"quantisation,omitempty"`
 	Findings      []finding.Finding              `json:"findings"`
 	Access        source.Access                  `json:"access"`

@@ -24,6 +24,7 @@ type Details struct {
 func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
 	fmt.Fprintln(w, clip(Safe(strings.Join(who(in), " · ")), style.Width))
 	fmt.Fprintln(w)
+	writeAdapter(w, in.Adapter, style)
 	counts := countLines(in)
 	ledger := ledgerLines(&in.Formula, &in.Ledger, &in.Counts)
 	label, number := counts.widths()
@@ -79,8 +80,11 @@ func origin(info source.Info) string {
 func countLines(in *inspect.Inspection) *table {
 	t := &table{indent: "  "}
 	for i, d := range in.Counts.Definitions() {
-		if d.Value == nil && in.Model.Described == false && i != 0 {
+		if d.Value == nil && (!in.Model.Described || in.Adapter != nil) && i != 0 {
 			continue
+		}
+		if in.Adapter != nil {
+			d.Meaning = adapterMeaning(d.Name, d.Meaning)
 		}
 		if i == 0 {
 			t.strong(d.Name, orUnknown(d.Value), d.Meaning)
@@ -108,6 +112,7 @@ func bitsByRole(q *reconcile.QuantisationSummary) string {
 func ledgerLines(formula *inspect.Formula, ledger *inspect.Ledger, counts *inspect.Counts) *table {
 	t := &table{indent: "  "}
 	formulaLines(t, formula, ledger.Rows)
+	planLines(t, formula, ledger.Rows, counts)
 	for _, row := range ledger.Rows {
 		if row.Stage == reconcile.EstimateStage {
 			t.add(signed(row))

@@ -40,12 +40,29 @@ func (recordings) Open(path string) (source.Source, bool, error) {
 // found.
 func (s *settings) open(ctx context.Context, model string, stderr io.Writer) (source.Source, error) {
 	src, notices, err := locate.Open(ctx, model, s.locate(stderr))
-	if !s.quiet {
-		for _, n := range notices {
-			fmt.Fprintln(stderr, "hf-inspect: "+report.Safe(n.Message))
-		}
-	}
+	s.say(stderr, "", notices)
 	return src, err
+}
+
+func (s *settings) say(stderr io.Writer, about string, notices []locate.Notice) {
+	if s.quiet {
+		return
+	}
+	for _, n := range notices {
+		fmt.Fprintln(stderr, "hf-inspect: "+about+report.Safe(n.Message))
+	}
+}
+
+// base finds the model that an adapter's config names. The flags that choose
+// within a model are the adapter's.
+func (s *settings) base(stderr io.Writer) func(context.Context, string, string) (source.Source, error) {
+	return func(ctx context.Context, name, revision string) (source.Source, error) {
+		opts := s.locate(stderr)
+		opts.Revision, opts.Subfolder = revision, ""
+		src, notices, err := locate.Open(ctx, name, opts)
+		s.say(stderr, "base: ", notices)
+		return src, err
+	}
 }
 
 // inspectModel opens and inspects one model.
@@ -56,7 +73,8 @@ func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Wri
 	}
 	progress, finish := s.progressBar(stderr)
 	defer finish()
-	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel, Progress: progress})
+	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel,
+		Progress: progress, Base: s.base(stderr)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", model, err)
 	}
