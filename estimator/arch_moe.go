@@ -106,7 +106,7 @@ func ernieMoE(c *Config) Model {
 			Sparse: func(i int) bool { n := int64(i); return (n+1)%every == 0 && n >= first && n <= last },
 			Shared: "shared_experts", SharedCount: "moe_num_shared_experts"})}
 	model := decoder(c, d)
-	n := Named("Nm", c.IntOr("num_nextn_predict_layers", 0))
+	n := c.predictions(0)
 	norm := func(int) []Block { return []Block{RMSNorm("", c.D)} }
 	model.Sections = []Section{{Name: "multi_token_prediction", Blocks: []Block{
 		Stack("mtp_emb_norm", n, norm), Stack("mtp_hidden_norm", n, norm),
@@ -123,7 +123,7 @@ func exaoneMoE(c *Config) Model {
 		FFN: c.routed(Routed{RouterBias: "e_score_correction_bias", Count: "num_experts", Width: "moe_intermediate_size",
 			Shared: "shared_experts", SharedCount: "num_shared_experts"})}
 	model := decoder(c, d)
-	model.Sections = c.predictionBeside(c.IntOr("num_nextn_predict_layers", 1), func(int) []Block {
+	model.Sections = c.predictionBeside(c.predictions(1), func(int) []Block {
 		return c.between(Decoder{Norm: RMSNorm, Norms: preNorms}, c.selfAttention(d, int(c.N.Int())), c.mlp("mlp", c.F, false, false))
 	})
 	return model
@@ -134,7 +134,7 @@ func mellum(c *Config) Model {
 		FFN: c.routed(Routed{Count: "num_local_experts", Width: "moe_intermediate_size", Bias: Off})}
 	model := decoder(c, d)
 	sparse := c.experts(Routed{Width: "moe_intermediate_size"}, c.Size("E", "num_local_experts"), c.Size("T", "num_experts_per_tok"))
-	model.Sections = c.predictionBeside(c.IntOr("num_nextn_predict_layers", 0), func(k int) []Block {
+	model.Sections = c.predictionBeside(c.predictions(0), func(k int) []Block {
 		window := d
 		window.Window = func(int) int64 {
 			if c.layerType("mtp_layer_types", k, slidingAttention) == slidingAttention {

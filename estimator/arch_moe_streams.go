@@ -69,7 +69,7 @@ func deepseekV4(c *Config) Model {
 		model.Body[0].Name, last = "embed", "hc_head_"
 	}
 	model.Body = slices.Insert(model.Body, 2, c.hyper(last, 1))
-	predicting := Stack("mtp", Named("Nm", c.IntOr("num_nextn_predict_layers", 0)), func(int) []Block {
+	predicting := Stack("mtp", c.predictions(0), func(int) []Block {
 		return slices.Concat([]Block{RMSNorm("enorm", c.D), RMSNorm("hnorm", c.D), Linear("e_proj", c.D, c.D).As(Projector), Linear("h_proj", c.D, c.D).As(Projector)},
 			layer(0, c.compressedAttention(slidingAttention), routed(int(c.N.Int()))), []Block{c.hyper("hc_head_", 1), RMSNorm("norm", c.D)})
 	})

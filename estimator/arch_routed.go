@@ -42,7 +42,7 @@ func withPrediction(c *Config, d Decoder) Model {
 func (c *Config) predictionLayers(d Decoder) []Section {
 	n := c.N.Int()
 	var blocks []Block
-	for k := range c.IntOr("num_nextn_predict_layers", 0) {
+	for k := range c.predictions(0).Int() {
 		layer := append([]Block{
 			Token("embed_tokens", c.V, c.D), RMSNorm("enorm", c.D), RMSNorm("hnorm", c.D),
 			Linear("eh_proj", c.D.X(2), c.D).As(Projector),
@@ -58,11 +58,17 @@ func (c *Config) predictionLayers(d Decoder) []Section {
 
 // predictionBeside describes prediction layers as the files of some families hold
 // them, under mtp, beside the body: one projection and one last norm for all.
-func (c *Config) predictionBeside(n int64, layer func(k int) []Block) []Section {
-	if n <= 0 {
+func (c *Config) predictionBeside(n Size, layer func(k int) []Block) []Section {
+	if n.IsZero() {
 		return nil
 	}
 	return []Section{{Name: "multi_token_prediction", Beside: true, Blocks: []Block{Module("mtp", NoRole,
 		RMSNorm("pre_fc_norm_embedding", c.D), RMSNorm("pre_fc_norm_hidden", c.D), Linear("fc", c.D.X(2), c.D).As(Projector),
-		Stack("layers", Named("Nm", n), layer), RMSNorm("norm", c.D))}}}
+		Stack("layers", n, layer), RMSNorm("norm", c.D))}}}
+}
+
+// predictions is the number of prediction layers; published models have at most
+// three.
+func (c *Config) predictions(otherwise int64) Size {
+	return Named("Nm", max(0, min(c.IntOr("num_nextn_predict_layers", otherwise), 64)))
 }
