@@ -16,14 +16,19 @@ type inner struct {
 
 func newInner() *inner { return &inner{lookup: Lookup} }
 
-// part returns the config of a field.
+// part returns the config of a field. A tower's symbols are marked: Dv is the
+// width of the one in vision_config.
 func (c *Config) part(field string) *Config {
 	sub := c.Sub(field)
 	if sub == nil {
 		c.Fault(field, "missing")
 		sub, _ = hfconfig.New([]byte("{}"), "")
 	}
-	part := newConfig(sub, "Model")
+	mark := ""
+	if field != "text_config" {
+		mark = field[:1]
+	}
+	part := newPart(sub, "Model", mark)
 	part.inner = c.inner
 	return part
 }

@@ -16,6 +16,7 @@ type Config struct {
 	Class string // class with its head
 	Task  Task
 	inner *inner // for models composed of others
+	mark  string // behind the symbols of a tower
 
 	D Size // hidden size
 	N Size // layers
@@ -30,8 +31,10 @@ type Config struct {
 	U Size // all key and value heads together: K·H, or Q where K is A
 }
 
-func newConfig(config *hfconfig.Config, class string) *Config {
-	c := &Config{Config: config, Class: class, Task: taskOf(class)}
+func newConfig(config *hfconfig.Config, class string) *Config { return newPart(config, class, "") }
+
+func newPart(config *hfconfig.Config, class, mark string) *Config {
+	c := &Config{Config: config, Class: class, Task: taskOf(class), mark: mark}
 	c.D = c.first("D", "hidden_size", "n_embd", "d_model", "dim", "model_dim")
 	c.N = c.first("N", "num_hidden_layers", "n_layer", "num_layers", "n_layers")
 	c.V = c.first("V", "vocab_size", "padded_vocab_size")
@@ -70,7 +73,7 @@ func (c *Config) ratio(symbol string, n, d Size) Size {
 	if d.Int() == 0 {
 		return unknown(symbol, d.missing)
 	}
-	return Named(symbol, n.Int()/d.Int())
+	return Named(symbol+c.mark, n.Int()/d.Int())
 }
 
 // Size returns a field under a symbol: the file's value, else the class's
@@ -126,7 +129,7 @@ func (c *Config) named(symbol, field string, n int64) Size {
 		c.Fault(field, "%d is negative", n)
 		n = 0
 	}
-	return Named(symbol, n)
+	return Named(symbol+c.mark, n)
 }
 
 // Switch reads a flag where the class declares it; elsewhere it has no effect.
