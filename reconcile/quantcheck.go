@@ -20,6 +20,8 @@ func (m *matching) checkQuantisation() {
 	m.checkPartDTypes()
 	m.checkBiases()
 	m.checkPlain()
+	m.checkTexts()
+	m.checkPlaces()
 	m.checkStray()
 	m.checkLost()
 	m.checkRefused()
@@ -200,18 +202,18 @@ func (m *matching) checkEven() {
 	if m.quant != nil && len(m.quant.Groups) > 1 || !m.in.Checkpoint.Complete {
 		return
 	}
-	has := make(map[[2]string]bool) // method and ending
+	has := make(map[[2]string]bool) // endings of the packed tensor and of the companion
 	for _, u := range m.unpacked {
 		for _, s := range u.parts {
 			if s.suffix != biasSuffix {
-				has[[2]string{u.scheme.method, s.suffix}] = true
+				has[[2]string{u.carrier.suffix, s.suffix}] = true
 			}
 		}
 	}
 	for _, u := range m.unpacked {
 		for i := range u.scheme.parts {
 			p := &u.scheme.parts[i]
-			lacks := u.part(p.suffix) == nil && has[[2]string{u.scheme.method, p.suffix}]
+			lacks := u.part(p.suffix) == nil && has[[2]string{u.carrier.suffix, p.suffix}]
 			if lacks && (p.optional || p.sparse && takesPreScale(u.stem)) {
 				m.find(finding.New("HFI504", fmt.Sprintf("%s has no %s, other modules have one", u.words(), p.suffix[1:])).About(names(u.carrier.members)...))
 			}
@@ -238,9 +240,7 @@ func (m *matching) checkPartDTypes() {
 				method += " fp4"
 			}
 			for i := range u.parts {
-				if u.parts[i].suffix != biasSuffix {
-					use(key{method, u.parts[i].suffix}, &u.parts[i])
-				}
+				use(key{method, u.parts[i].suffix}, &u.parts[i])
 			}
 			if !u.scheme.stray {
 				use(key{method + u.scheme.form, u.carrier.suffix}, &u.carrier)
@@ -292,7 +292,9 @@ var refusals = []struct {
 		return u.part(".weight_zero_point") != nil && u.carrier.suffix == ".weight_packed" && newWeight(u.shape, u.params, 0).across() > 1
 	}},
 	{"are reordered by groups, which its compressed-tensors no longer reads", func(u *unpacked) bool { return u.part(".weight_g_idx") != nil }},
-	{"are packed embeddings, which it cannot unpack", func(u *unpacked) bool { return u.carrier.suffix == ".weight_packed" && u.slot != nil && u.slot.Role == estimator.TokenEmbedding }},
+	{"are packed embeddings, which it cannot unpack", func(u *unpacked) bool {
+		return u.carrier.suffix == ".weight_packed" && u.slot != nil && u.slot.Role == estimator.TokenEmbedding
+	}},
 }
 
 func (m *matching) checkRefused() {

@@ -42,20 +42,22 @@ var floatSchemes = []scheme{
 
 	// A scale for each row, the whole, a group or a block, in one of many writers'
 	// spellings.
-	{method: "fbgemm_fp8", also: []string{"compressed-tensors", "modelopt", "quark"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
-		inverse: carrierShape, parts: append(staticScales(single, ".input_scale", ".input_scale_ub"), scales(".weight_scale", floats))},
-	{method: "modelopt", form: "fp8", also: []string{"compressed-tensors", "quark"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
+	{method: "fbgemm_fp8", carrier: ".weight", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, rows1), stored: asItIs,
+		inverse: carrierShape, parts: append(staticScales(single, ".input_scale_ub"), scales(".weight_scale", floats))},
+	{method: "compressed-tensors", form: "float", carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
+		inverse: carrierShape, parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats))},
+	{method: "modelopt", form: "fp8", also: []string{"quark"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
 		inverse: carrierShape, parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight_scale", floats), preScale)},
 	{method: "compressed-tensors", form: "mxfp8", also: []string{"modelopt", "mxfp8"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: by32, stored: asItIs,
 		inverse: carrierShape, parts: []part{scales(".weight_scale", u8|e8m0)}},
 
-	{method: "torchao", form: "float8", carrier: "._weight_qdata", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "torchao", form: "float8", carrier: "._weight_qdata", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, whole, blocks[:4]), stored: asItIs, inverse: carrierShape,
 		parts: []part{scales("._weight_scale", floats|e8m0|u8)}},
 	{method: "torchao", form: "nvfp4", carrier: "._weight_qdata", logical: ".weight", dtypes: u8, grains: by16, stored: halves, inverse: doubled,
 		parts: []part{{suffix: "._weight_scale", dtypes: e4m3, shape: swizzled, flat: true}, extra("._weight_per_tensor_scale", f32, scalars)}},
 	{method: "torchao", form: "mxfp4", carrier: "._weight_qdata", logical: ".weight", dtypes: u8, grains: by32, stored: halves, inverse: doubled,
 		parts: []part{scales("._weight_scale", u8|e8m0)}},
-	{method: "quanto", form: "float8", carrier: ".weight._data", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "quanto", form: "float8", carrier: ".weight._data", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight._scale", floats))},
 }
 

@@ -83,7 +83,7 @@ var intSchemes = []scheme{
 	gemma(".weight", ".weight_scale", u8, []int64{4, 2}), gemma(".weight", ".weight_scale", i8, []int64{8}),
 	gemma(".embedding_quantized", ".embedding_scale", u8, []int64{4, 2}), gemma(".embedding_quantized", ".embedding_scale", i8, []int64{8}),
 
-	{method: "quanto", form: "int8", carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "quanto", form: "int8", carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight._scale", floats))},
 	{method: "quanto", form: "packed", carrier: ".weight._data._data", logical: ".weight", dtypes: u8, bits: []int64{4, 2},
 		stored:  func(w *weight) []int64 { rows, cols := quantoRows(w); return []int64{cd(rows*w.bits, 8), cols} },

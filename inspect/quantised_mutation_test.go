@@ -1,0 +1,189 @@
+package inspect
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/reconcile"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// mutant is a reconciliation whose tensors can be changed.
+type mutant struct {
+	input    reconcile.Input
+	tensors  []safetensors.Tensor
+	baseline map[string]bool // what is found without a change
+}
+
+func newMutant(t testing.TB, c *quantisedCase) *mutant {
+	t.Helper()
+	ctx, src := context.Background(), c.folder(t)
+	files, err := src.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, err := safetensors.Choose(safetensors.Sets(files), safetensors.ChooseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkpoint, err := safetensors.ReadCheckpoint(ctx, src, choice.Set, safetensors.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := readConfig(ctx, src, "")
+	account.describe("", nil)
+	m := &mutant{input: reconcile.Input{Config: account.config, Model: account.model, AllValues: true,
+		Values: valueReader(ctx, src, checkpoint), Quantization: account.quantisationBeside(ctx, src, "", files)}}
+	for _, tensor := range checkpoint.All() {
+		m.tensors = append(m.tensors, *tensor)
+	}
+	m.baseline = make(map[string]bool)
+	_, findings := m.run(m.tensors)
+	for _, f := range findings {
+		m.baseline[f.Code+f.Message] = true
+	}
+	return m
+}
+
+func (m *mutant) run(tensors []safetensors.Tensor) (*reconcile.Result, []finding.Finding) {
+	in := m.input
+	in.Checkpoint = &safetensors.Checkpoint{Complete: true,
+		Files: []*safetensors.File{{Path: "model.safetensors", Header: &safetensors.Header{Length: -1, Tensors: tensors}}}}
+	return reconcile.Reconcile(in)
+}
+
+// clean reports whether nothing is found that was not there before.
+func (m *mutant) clean(tensors []safetensors.Tensor) bool {
+	result, findings := m.run(tensors)
+	if result.Unexplained != 0 || len(result.UnexplainedTensors) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(findings, func(f finding.Finding) bool { return !m.baseline[f.Code+f.Message] })
+}
+
+// otherDType is what a retyped tensor becomes.
+func otherDType(d safetensors.DType) safetensors.DType {
+	switch d {
+	case safetensors.F32, safetensors.F8E4M3, safetensors.I32, safetensors.U32:
+		return safetensors.BF16
+	case safetensors.U8:
+		return safetensors.I8
+	case safetensors.I8:
+		return safetensors.U8
+	case safetensors.I64:
+		return safetensors.F32
+	}
+	return safetensors.F32
+}
+
+// mutations are changes of one tensor; what they return stands in its place.
+var mutations = []struct {
+	name  string
+	apply func(t safetensors.Tensor) []safetensors.Tensor
+}{
+	{"drop", func(safetensors.Tensor) []safetensors.Tensor { return nil }},
+	{"double", func(t safetensors.Tensor) []safetensors.Tensor { return []safetensors.Tensor{t, t} }},
+	{"rename", func(t safetensors.Tensor) []safetensors.Tensor {
+		t.Name += "_2"
+		return []safetensors.Tensor{t}
+	}},
+	{"retype", func(t safetensors.Tensor) []safetensors.Tensor {
+		t.DType = otherDType(t.DType)
+		return []safetensors.Tensor{t}
+	}},
+	{"first+1", resized(func(s []int64) { s[0]++ })},
+	{"last+1", resized(func(s []int64) { s[len(s)-1]++ })},
+	{"first×2", resized(func(s []int64) { s[0] *= 2 })},
+	{"last×2", resized(func(s []int64) { s[len(s)-1] *= 2 })},
+	{"last/2", resized(func(s []int64) { s[len(s)-1] = max(s[len(s)-1]/2, 1) })},
+	{"turn", resized(func(s []int64) { slices.Reverse(s) })},
+	{"flatten", func(t safetensors.Tensor) []safetensors.Tensor {
+		t.Shape = []int64{t.Elements()}
+		return []safetensors.Tensor{t}
+	}},
+}
+
+func resized(change func([]int64)) func(safetensors.Tensor) []safetensors.Tensor {
+	return func(t safetensors.Tensor) []safetensors.Tensor {
+		t.Shape = slices.Clone(t.Shape)
+		if len(t.Shape) == 0 {
+			t.Shape = []int64{2}
+		} else {
+			change(t.Shape)
+		}
+		return []safetensors.Tensor{t}
+	}
+}
+
+// allMutations runs every mutation, which takes minutes; else one in so many.
+var allMutations = flag.Bool("mutations", false, "run every mutation of quantised checkpoints")
+
+const oneIn = 67
+
+// TestMutations changes each tensor, alone and with its like in all layers: the
+// ledger must never stay clean.
+func TestMutations(t *testing.T) {
+	for number, c := range readQuantised(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			m := newMutant(t, &c)
+			for i, target := range m.targets() {
+				for j, change := range mutations {
+					if !*allMutations && (number+i*len(mutations)+j)%oneIn != 0 {
+						continue
+					}
+					if tensors, differs := m.mutate(target, change.apply); differs && m.clean(tensors) && !free(target.name, change.name) {
+						t.Errorf("%s %s: clean", change.name, target.name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// free reports what no file tells: how many outliers a derived SpQR file with
+// empty offsets keeps.
+func free(tensor, change string) bool {
+	return strings.HasSuffix(tensor, ".col_vals") && strings.ContainsAny(change, "+×/")
+}
+
+// target is one tensor, or all of a name in all layers.
+type target struct {
+	name string
+	is   func(name string) bool
+}
+
+func (m *mutant) targets() []target {
+	var list []target
+	seen := make(map[string]bool)
+	for i := range m.tensors {
+		name := m.tensors[i].Name
+		list = append(list, target{name, func(other string) bool { return other == name }})
+		if folded := withoutLayer(name); folded != name && !seen[folded] {
+			seen[folded] = true
+			list = append(list, target{folded, func(other string) bool { return withoutLayer(other) == folded }})
+		}
+	}
+	return list
+}
+
+func withoutLayer(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, ".0.", ".N."), ".1.", ".N.")
+}
+
+func (m *mutant) mutate(target target, apply func(safetensors.Tensor) []safetensors.Tensor) (tensors []safetensors.Tensor, differs bool) {
+	for _, one := range m.tensors {
+		if !target.is(one.Name) {
+			tensors = append(tensors, one)
+			continue
+		}
+		changed := apply(one)
+		differs = differs || fmt.Sprint(changed) != fmt.Sprint([]safetensors.Tensor{one})
+		tensors = append(tensors, changed...)
+	}
+	return tensors, differs
+}
