@@ -249,7 +249,7 @@ func TestPublishedCounts(t *testing.T) {
 		{"baichuan-inc/Baichuan-7B", `{"model_type": "baichuan", "hidden_size": 4096, "intermediate_size": 11008, "num_attention_heads": 32,
 			"num_hidden_layers": 32, "vocab_size": 64000}`, 7_000_559_616, true},
 		{"internlm/internlm3-8b-instruct", `{"model_type": "internlm3", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 10240,
-			"num_attention_heads": 32, "num_hidden_layers": 48, "num_key_value_heads": 2, "qkv_bias": false, "bias": false, "vocab_size": 128512}`, 8_804_241_408, true},
+			"num_attention_heads": 32, "num_hidden_layers": 48, "num_key_value_heads": 2, "qkv_bias": false, "bias": false, "vocab_size": 128512}`, 8_804_241_408, false},
 	} {
 		config, _, err := hfconfig.Parse([]byte(c.config))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Size is a number of elements (or features, rows, layers) together with the
@@ -151,11 +152,9 @@ func symbolRank(symbol string) int {
 		}
 	}
 	rank := 500
-	for _, r := range symbol { // longer symbols stand among the single letters by their first
-		if i := strings.IndexRune(symbolOrder, r); i >= 0 {
-			rank = i*1000 + 1
-		}
-		break
+	first, _ := utf8.DecodeRuneInString(symbol) // longer symbols stand among the single letters by their first
+	if i := strings.IndexRune(symbolOrder, first); i >= 0 {
+		rank = i*1000 + 1
 	}
 	return rank + len(symbol)
 }

@@ -8,7 +8,7 @@ import (
 
 // mostLayers bounds the layers that a config may ask for; the deepest published
 // models have some hundreds.
-const mostLayers = 1 << 16
+const mostLayers = 1 << 14
 
 // Scattered is the name of a stack whose layers are no modules: the number of the
 // layer stands within the names of their parts, at the "#" of attentions.#.q_lin.
@@ -18,7 +18,10 @@ const Scattered = "#"
 // describes layer i; equal layers are folded into one group.
 func Stack(name string, count Size, layer func(i int) []Block) Block {
 	stack := Block{Kind: StackKind, Name: name, Count: count}
-	n := min(count.Int(), mostLayers)
+	n := count.Int()
+	if n > mostLayers {
+		n = 1 // the model is refused; one layer shows its shape
+	}
 	groups := make(map[string]int)
 	var members [][]int64
 	var print fingerprint

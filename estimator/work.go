@@ -51,12 +51,10 @@ func (l *leaf) endsLayer() bool {
 	return false
 }
 
+// lastBlock is the block that runs last in b: a leaf, or a list of experts.
 func lastBlock(b *Block) *Block {
-	for i := len(b.Sub) - 1; i >= 0; i-- {
-		if len(b.Sub[i].Sub) == 0 || b.Sub[i].Kind == ExpertsKind {
-			return &b.Sub[i]
-		}
-		return lastBlock(&b.Sub[i])
+	for len(b.Sub) > 0 && b.Kind != ExpertsKind {
+		b = &b.Sub[len(b.Sub)-1]
 	}
 	return b
 }
