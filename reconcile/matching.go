@@ -47,16 +47,27 @@ type step func(*matching)
 var steps = []step{
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
+	(*matching).renameInMemory,
+	(*matching).renameOriginal,
 	(*matching).renameParts,
 	(*matching).unpackQuantised,
 	(*matching).matchEqual,
 	(*matching).matchTies,
+	(*matching).rearrange,
+	(*matching).matchParallel,
 	(*matching).matchVocabulary,
 	(*matching).matchOtherHeads,
 	(*matching).matchBuffers,
 	(*matching).matchSections,
+	(*matching).matchPrediction,
 	(*matching).matchLayersBeyond,
+	(*matching).matchExpertsBeyond,
 	(*matching).matchBiasesBeyond,
+	(*matching).matchAliases,
+	(*matching).matchSlices,
+	(*matching).matchHalves,
+	(*matching).matchPruned,
+	(*matching).matchUnindexed,
 	(*matching).explainMissing,
 	(*matching).listUnexplained,
 }
@@ -69,6 +80,7 @@ func Reconcile(in Input) (*Result, []finding.Finding) {
 	m.quant = in.quantization()
 	if in.Model == nil {
 		m.unpackQuantised()
+		m.matchAliases()
 		m.inferAll()
 	} else {
 		m.slots.add(in.Model.Tensors(), "")

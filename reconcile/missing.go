@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -188,8 +189,8 @@ func (m *matching) leave(g *group, status Status, ok func(*member) bool) {
 	m.unexplained += elements
 	m.unexplainedNames = append(m.unexplainedNames, names(taken)...)
 	folded := fmt.Sprintf("%s %s %s", namesOf(g.template, taken), g.dtype, shapeText(g.shape))
-	switch status {
-	case Mismatch:
+	switch {
+	case status == Mismatch:
 		s, _ := m.slots.forMember(g.name, &taken[0])
 		for i := range taken { // the slot is filled, if wrongly: it is not missing as well
 			if t, at := m.slots.forMember(g.name, &taken[i]); t.section == "" && t.TiedTo == "" && !t.Buffer && t.take(at) {
@@ -198,8 +199,10 @@ func (m *matching) leave(g *group, status Status, ok func(*member) bool) {
 			}
 		}
 		m.find(finding.New("HFI403", fmt.Sprintf("%s instead of %s", folded, shapeText(s.Shape))).About(names(taken)...))
-	case Duplicate:
+	case status == Duplicate:
 		m.find(finding.New("HFI208", folded+" is stored more than once").About(names(taken)...))
+	case strings.Contains(g.name, "flat_param"):
+		m.find(finding.New("HFI715", folded+" is a flat parameter").About(names(taken)...))
 	default:
 		m.find(finding.New("HFI402", folded+" is not of this architecture").About(names(taken)...))
 	}

@@ -28,7 +28,9 @@ func (m *matching) renamePrefix() {
 		return
 	}
 	for _, g := range m.groups {
-		g.name = best.apply(g.name)
+		if best.stored != "" || m.slots.byTemplate[g.name] == nil {
+			g.name = best.apply(g.name)
+		}
 	}
 	m.find(m.prefixFinding(best))
 }

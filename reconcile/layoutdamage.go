@@ -1,0 +1,176 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+)
+
+// matchSlices claims tensors of the right names of which a distributed training
+// saved a part only. That a file was saved so shows where a matrix has lost its
+// second dimension, or is empty; vectors are told by the company.
+func (m *matching) matchSlices() {
+	if !m.hasSlices() {
+		return
+	}
+	for _, empty := range []bool{true, false} {
+		m.claimSlices(empty)
+	}
+}
+
+// hasSlices reports whether a matrix is stored flat or empty.
+func (m *matching) hasSlices() bool {
+	found := false
+	m.eachGroup(func(g *group) {
+		s, at := m.slots.forMember(g.name, &g.members[0])
+		if s == nil || !s.wanted() || s.found.has(at) || len(g.shape) != 1 {
+			return
+		}
+		found = found || len(s.Shape) > 1 && g.shape[0] < s.Each() || g.shape[0] == 0 && s.Each() > 0
+	})
+	return found
+}
+
+func (m *matching) claimSlices(empty bool) {
+	var lost int64
+	var about, folded []string
+	m.eachGroup(func(g *group) {
+		if len(g.shape) != 1 || empty != (g.shape[0] == 0) {
+			return
+		}
+		taken := m.claimIf(g, Mismatch, "", g.each(), func(one *member) bool {
+			s, at := m.slots.forMember(g.name, one)
+			if s == nil || !s.wanted() || g.each() >= s.Each() || !s.take(at) {
+				return false
+			}
+			lost += s.Each() - g.each()
+			m.load(s, g.each())
+			return true
+		})
+		if taken == nil {
+			return
+		}
+		s, _ := m.slots.forMember(g.name, &taken[0])
+		m.claims[len(m.claims)-1].Role = RoleName(s.Tensor)
+		about = append(about, names(taken)...)
+		folded = append(folded, fmt.Sprintf("%s %s instead of %s", namesOf(g.template, taken), shapeText(g.shape), shapeText(s.Shape)))
+	})
+	if about == nil {
+		return
+	}
+	code, reason := "HFI709", "elements that a flat slice of a sharded save lacks"
+	if empty {
+		code, reason = "HFI708", "elements of tensors that were saved empty"
+	}
+	m.addRow("sharded_save", reason, "", -lost, about)
+	m.find(finding.New(code, fmt.Sprintf("%s: %s elements are not in the file", strings.Join(finding.Names(folded), ", "), thousands(lost))).About(about...))
+}
+
+// matchHalves claims tensors that all are the same fraction of what is expected
+// along one dimension: one rank of a tensor-parallel save.
+func (m *matching) matchHalves() {
+	ranks, tensors := int64(0), 0
+	m.eachGroup(func(g *group) {
+		s, at := m.slots.forMember(g.name, &g.members[0])
+		if s == nil || !s.wanted() || s.found.has(at) || ranks < 0 {
+			return
+		}
+		switch n := fraction(g.shape, s.Shape); {
+		case n < 2 || ranks > 0 && n != ranks:
+			ranks = -1
+		default:
+			ranks, tensors = n, tensors+1
+		}
+	})
+	if ranks < 2 || tensors < fewestRenamed {
+		return
+	}
+	var lost int64
+	var about []string
+	m.eachGroup(func(g *group) {
+		taken := m.claimIf(g, Mismatch, "", g.each(), func(one *member) bool {
+			s, at := m.slots.forMember(g.name, one)
+			if s == nil || !s.wanted() || fraction(g.shape, s.Shape) != ranks || !s.take(at) {
+				return false
+			}
+			lost += s.Each() - g.each()
+			m.load(s, g.each())
+			return true
+		})
+		if taken != nil {
+			s, _ := m.slots.forMember(g.name, &taken[0])
+			m.claims[len(m.claims)-1].Role = RoleName(s.Tensor)
+			about = append(about, names(taken)...)
+		}
+	})
+	m.addRow("sharded_save", "elements that other ranks of a parallel save hold", "", -lost, about)
+	m.find(finding.New("HFI710", fmt.Sprintf("tensors have one %dth of their size along one dimension: the file is one rank of %d", ranks, ranks)).About(about...))
+}
+
+// fraction returns how many times the shape fits into the whole along exactly
+// one dimension, 0 where it does not.
+func fraction(shape, whole []int64) int64 {
+	if len(shape) != len(whole) {
+		return 0
+	}
+	n := int64(0)
+	for i, d := range shape {
+		switch {
+		case d == whole[i]:
+		case n != 0 || d <= 0 || whole[i]%d != 0:
+			return 0
+		default:
+			n = whole[i] / d
+		}
+	}
+	return n
+}
+
+// matchAliases forgives missing tensors of which a file's metadata says that
+// they share the storage of another one: save_model keeps one name of several.
+func (m *matching) matchAliases() {
+	shapes := make(map[string][]int64)
+	var aliases [][2]string
+	for _, file := range m.in.Checkpoint.Files {
+		if file.Header == nil {
+			continue
+		}
+		for alias, kept := range file.Header.Metadata {
+			aliases = append(aliases, [2]string{alias, kept})
+		}
+	}
+	if len(aliases) == 0 {
+		return
+	}
+	for _, tensor := range m.in.Checkpoint.All() {
+		shapes[tensor.Name] = tensor.Shape
+	}
+	m.forgiveAliases(aliases, shapes)
+}
+
+func (m *matching) forgiveAliases(aliases [][2]string, shapes map[string][]int64) {
+	var about []string
+	var elements int64
+	sortPairs(aliases)
+	for _, pair := range aliases {
+		shape, stored := shapes[pair[1]]
+		if _, there := shapes[pair[0]]; there || !stored {
+			continue
+		}
+		about = append(about, pair[0])
+		template, numbers := foldName(nil, pair[0])
+		s, at := m.slots.forMember(string(template), &member{number: numbers})
+		if s == nil || s.section != "" || s.Buffer || s.TiedTo != "" || product(shape) < s.Each() || !s.take(at) {
+			continue
+		}
+		elements += s.Each()
+	}
+	if about == nil {
+		return
+	}
+	if elements > 0 {
+		m.addRow("shared_storage", "tensors that share the storage of another", "", -elements, about)
+	}
+	m.find(finding.New("HFI712", fmt.Sprintf("the file's metadata names %d tensors that share the storage of another and are stored once", len(about))).About(about...))
+}
