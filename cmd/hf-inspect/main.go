@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/hf-inspect/hf-inspect/locate"
 )
 
 // Exit codes. An error finding is everything that the reference library refuses
@@ -21,10 +23,14 @@ const (
 	exitCanceled = 130
 )
 
-func main() {
+func main() { os.Exit(start(nil)) }
+
+// start runs the command line of the process until it is done or interrupted.
+// A test can tune how the network is used.
+func start(tune func(*locate.Options)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr, tune)
 }
 
 // errFindings is the result of a command that did its work and found an error
@@ -38,8 +44,8 @@ func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
 // run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr *os.File) int {
-	root := newRoot()
+func run(ctx context.Context, args []string, stdout, stderr *os.File, tune func(*locate.Options)) int {
+	root := newRoot(tune)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

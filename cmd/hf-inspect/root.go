@@ -35,6 +35,8 @@ type settings struct {
 	parallel  int
 	timeout   time.Duration
 	class     string
+
+	tune func(*locate.Options) // nil but in tests
 }
 
 const rootHelp = `hf-inspect counts the parameters of a Hugging Face checkpoint from its headers,
@@ -45,8 +47,8 @@ MODEL is a folder, a .safetensors file, a recording, org/name[@revision] on the
 Hub, an address of the Hub, or a bare name such as gpt2-xl.`
 
 // newRoot returns the command tree, fresh for each run.
-func newRoot() *cobra.Command {
-	s := &settings{}
+func newRoot(tune func(*locate.Options)) *cobra.Command {
+	s := &settings{tune: tune}
 	inspectCommand := newInspect(s)
 	root := &cobra.Command{
 		Use:           "hf-inspect MODEL...",
@@ -66,7 +68,8 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())
-	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newVersion(s))
+	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s),
+		newRecord(s), newVerify(s), newCache(s), newVersion(s))
 	return root
 }
 
@@ -123,12 +126,14 @@ func (s *settings) locate(stderr io.Writer) locate.Options {
 		opts.Timeouts.Total = s.timeout
 	}
 	if s.verbose {
-		opts.Verbose = stderr
-	}
-	if !s.quiet {
+		opts.Verbose = stderr // which tells of pauses, too
+	} else if !s.quiet {
 		opts.OnWait = func(w hub.Wait) {
 			fmt.Fprintf(stderr, "hf-inspect: waiting %s: %s\n", w.For.Round(time.Second/10), w.Reason)
 		}
+	}
+	if s.tune != nil {
+		s.tune(&opts)
 	}
 	return opts
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hf-inspect": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
+		"hf-inspect": func() { os.Exit(start(shortPauses)) },
 	})
 }
 
@@ -30,7 +29,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HF_HUB_OFFLINE", "1")
 			env.Setenv("HF_HOME", filepath.Join(env.WorkDir, "hf"))
 			env.Setenv("HF_INSPECT_CACHE", filepath.Join(env.WorkDir, "cache"))
-			return nil
+			env.Values[hubKey{}] = &scriptHub{}
+			return os.CopyFS(filepath.Join(env.WorkDir, "tiny"), os.DirFS("testdata/tiny"))
 		},
 		Cmds: commands,
 	})

@@ -15,8 +15,12 @@ import (
 // commands are what the scripts can call besides testscript's own.
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits":       exits,
+	"hub":         fakeHub,
+	"interrupted": interrupted,
 	"matches":     matches,
+	"replace":     replace,
 	"safetensors": writeSafetensors,
+	"within":      within,
 }
 
 // exits runs hf-inspect and asserts its exit code: exits 3 ARG...
@@ -70,4 +74,13 @@ func writeSafetensors(ts *testscript.TestScript, neg bool, args []string) {
 		tensors = append(tensors, safetensorstest.Tensor{Name: fields[0], DType: fields[1], Shape: shape})
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), safetensorstest.Build(tensors...), 0o644))
+}
+
+// replace changes a text in a file, which must be there: replace OLD NEW FILE.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	old := ts.ReadFile(args[2])
+	if !strings.Contains(old, args[0]) {
+		ts.Fatalf("%s does not hold %s", args[2], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(old, args[0], args[1])), 0o644))
 }

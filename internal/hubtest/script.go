@@ -16,8 +16,10 @@ import (
 //
 //	repo ID [alias=NAME] [private] [gated] [disabled] [dir=FOLDER | shards=N tensors=N]
 //	push ID dir=FOLDER                  a new commit on main
+//	ref ID NAME                         a branch, tag or refs/pr/N at what main is now
 //	token TOKEN [ID…]                   an account and what it may read
 //	fail HOW [hub|cdn] [path=TEXT] [after=N] [times=N] [HEADER=VALUE…]
+//	heal                                no failures any more
 //	latency DURATION, link-life DURATION
 //	plain-mirror                        no sizes, no headers, no X-… fields
 //	count, reset                        what was asked for since
@@ -40,11 +42,22 @@ func (h *Hub) Script(dir string, args []string) (out string, err error) {
 		}
 		h.Push(words[0], Commit(fmt.Sprint(words[0], len(h.repos[words[0]].Versions))), files)
 		return "", nil
+	case "ref":
+		if len(words) != 2 || h.repos[words[0]] == nil {
+			return "", fmt.Errorf("ref: a repository and a name are needed")
+		}
+		h.ref(h.repos[words[0]], words[1])
+		return "", nil
 	case "token":
 		h.Tokens[words[0]] = Grant{Repos: words[1:]}
 		return "", nil
 	case "fail":
 		return "", h.scriptFail(words, options)
+	case "heal":
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.faults = nil
+		return "", nil
 	case "plain-mirror":
 		h.NoSizes, h.NoHeaders, h.Headerless = true, true, true
 		return "", nil
@@ -62,6 +75,15 @@ func (h *Hub) Script(dir string, args []string) (out string, err error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("hub: no command %s", args[0])
+}
+
+func (h *Hub) ref(r *Repo, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r.Refs == nil {
+		r.Refs = map[string]string{}
+	}
+	r.Refs[name] = r.Head
 }
 
 func split(args []string) (words []string, options map[string]string) {

@@ -19,6 +19,8 @@ func TestScript(t *testing.T) {
 		{"repo", "org/small", "dir=.", "alias=small"},
 		{"repo", "org/big", "shards=2", "tensors=3", "gated"},
 		{"push", "org/small", "dir=."},
+		{"fail", "404"}, {"heal"},
+		{"ref", "org/small", "refs/pr/1"},
 		{"token", "hf_x", "org/big"},
 		{"fail", "503", "path=big", "times=1", "Retry-After=0"},
 		{"fail", "truncate", "cdn"},
@@ -44,7 +46,7 @@ func TestScript(t *testing.T) {
 	if out, err := h.Script(dir, []string{"count"}); err != nil || out != "hub 5, cdn 0, leaks 0\n" {
 		t.Errorf("count %q, %v", out, err)
 	}
-	for _, line := range [][]string{{}, {"nonsense"}, {"repo"}, {"fail"}, {"fail", "oddly"}, {"repo", "org/x", "dir=none"}} {
+	for _, line := range [][]string{{}, {"nonsense"}, {"repo"}, {"ref", "org/x", "v1"}, {"fail"}, {"fail", "oddly"}, {"repo", "org/x", "dir=none"}} {
 		if _, err := h.Script(dir, line); err == nil {
 			t.Errorf("%v went well", line)
 		}
