@@ -1,6 +1,10 @@
 package reconcile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
 
 // inferredRoles guess what a tensor is for from the words in its name, first
 // match first.
@@ -37,6 +41,10 @@ func inferRole(name string) string {
 	return "other"
 }
 
+// wholeNumbers are the element types of places, routes and counters: no weight is
+// stored in them as it is.
+var wholeNumbers = oneOf(safetensors.I64, safetensors.U64, safetensors.BOOL)
+
 // inferAll counts a checkpoint without a description: the ledger starts at 0 and
 // its rows are the inferred roles.
 func (m *matching) inferAll() {
@@ -45,7 +53,7 @@ func (m *matching) inferAll() {
 	var order []string
 	m.eachGroup(func(g *group) {
 		role, status, logical := inferRole(g.name), Inferred, g.each()
-		if bufferReason(g.name, g.shape) != "" {
+		if bufferReason(g.name, g.shape) != "" || wholeNumbers.has(g.dtype) && g.packed == nil {
 			role, status, logical = "buffer", Buffer, 0
 		}
 		taken := m.claimIf(g, status, role, logical, func(*member) bool { return true })

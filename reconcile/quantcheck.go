@@ -141,18 +141,18 @@ func grainText(g grain) string {
 func (m *matching) checkUniform() {
 	votes := make(map[string]map[params]int64)
 	for _, u := range m.unpacked {
-		if votes[u.scheme.method] == nil {
-			votes[u.scheme.method] = make(map[params]int64)
+		if votes[u.family()] == nil {
+			votes[u.family()] = make(map[params]int64)
 		}
 		for _, p := range u.fits() {
-			votes[u.scheme.method][p] += u.count()
+			votes[u.family()][p] += u.count()
 		}
 	}
 	for _, u := range m.unpacked {
 		if m.ownScheme(u) || u.scheme.tune != nil {
 			continue
 		}
-		best := m.mostVoted(u, votes[u.scheme.method])
+		best := m.mostVoted(u, votes[u.family()])
 		if !slices.Contains(u.fits(), best) {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has a scale for each %s%s, most others for each %s%s", u.words(),
 				grainText(u.params.grain), bitsText(u.params.bits), grainText(best.grain), bitsText(best.bits))).About(names(u.carrier.members)...))
@@ -170,7 +170,7 @@ func (m *matching) mostVoted(u *unpacked, votes map[params]int64) params {
 		}
 	}
 	for _, other := range m.unpacked {
-		if p := other.params; other.scheme.method == u.scheme.method && votes[p] > votes[best] {
+		if p := other.params; other.family() == u.family() && votes[p] > votes[best] {
 			best = p
 		}
 	}
@@ -194,7 +194,16 @@ func (m *matching) ownScheme(u *unpacked) bool {
 		return false
 	}
 	declared, ok := m.schemeFor(u.bundle)
-	return len(m.quant.Groups) > 1 || ok && (declared.Bits != m.quant.Bits || declared.GroupSize != m.quant.GroupSize) || u.scheme.form == "fp4"
+	return len(m.quant.Groups) > 1 || ok && (declared.Bits != m.quant.Bits || declared.GroupSize != m.quant.GroupSize)
+}
+
+// family names the modules that should be alike: packed experts stand beside
+// weights of eight bits.
+func (u *unpacked) family() string {
+	if u.scheme.form == "fp4" {
+		return u.scheme.method + " fp4"
+	}
+	return u.scheme.method
 }
 
 // checkEven finds optional companions that some modules have and others lack.
@@ -235,10 +244,7 @@ func (m *matching) checkPartDTypes() {
 	count := make(map[key]map[safetensors.DType]int)
 	each := func(use func(k key, s *set)) {
 		for _, u := range m.unpacked {
-			method := u.scheme.method
-			if u.scheme.form == "fp4" {
-				method += " fp4"
-			}
+			method := u.family()
 			for i := range u.parts {
 				use(key{method, u.parts[i].suffix}, &u.parts[i])
 			}

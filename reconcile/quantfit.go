@@ -29,6 +29,7 @@ const (
 	strangeCost = 4 // a companion that the scheme does not know
 	inverseCost = 6 // the weight is not of the described shape
 	methodCost  = 1 // the config names another method
+	paramCost   = 1 // the config names other bits or groups
 )
 
 // fit finds the scheme that explains a bundle best, nil if none does.
@@ -40,9 +41,12 @@ func (m *matching) fit(b *bundle) *fit {
 		if s.carrier != b.carrier.suffix || !s.dtypes.has(b.carrier.dtype) || s.only && !s.named(m.quant) || !s.begins(b) {
 			continue
 		}
-		for _, p := range m.candidates(s, b, declared) {
+		for at, p := range m.candidates(s, b, declared) {
 			for _, shape := range m.shapes(b, s, p) {
 				f := s.try(b, p, shape, m.quant)
+				if f != nil && at > 0 && m.declares(s, declared) {
+					f.cost += paramCost
+				}
 				switch {
 				case f == nil:
 				case best == nil || f.cost < best.cost:
@@ -113,6 +117,13 @@ func (m *matching) candidates(s *scheme, b *bundle, declared hfconfig.Scheme) []
 	return list
 }
 
+// declares reports whether the config has a word in the scheme's parameters: the
+// first candidate follows it then.
+func (m *matching) declares(s *scheme, declared hfconfig.Scheme) bool {
+	_, ok := m.declaredGrain(declared)
+	return ok && len(s.grains) > 1 || slices.Contains(s.bits, declared.Bits) && len(s.bits) > 1
+}
+
 // declaredGrain is the config's group or block, or what its strategy names.
 func (m *matching) declaredGrain(s hfconfig.Scheme) (grain, bool) {
 	named := m.quant != nil && m.quant.Method == "compressed-tensors"
@@ -171,7 +182,11 @@ func (s *scheme) try(b *bundle, p params, shape []int64, q *hfconfig.Quantizatio
 	if b.part(biasSuffix) != nil {
 		f.cost -= strangeCost
 	}
-	if b.slot != nil && !slices.Equal(shape, b.slot.Shape) {
+	known := b.told
+	if b.slot != nil {
+		known = b.slot.Shape
+	}
+	if known != nil && !slices.Equal(shape, known) {
 		f.cost += inverseCost
 	}
 	if q != nil && !s.named(q) {

@@ -11,8 +11,9 @@ import (
 	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
-// fewValues is how many tensors are read where each costs a request.
-const fewValues = 64
+// fewValues is how many tensors are read where each costs a request: of each
+// bundle one.
+const fewValues = 8
 
 // readShapes reads what the values of companions say about the shape of each
 // weight, and splits the bundle where they differ. Where only some modules were
@@ -24,8 +25,10 @@ func (m *matching) readShapes(b *bundle) []*bundle {
 	}
 	var list []*bundle
 	for i := range s.members {
-		shape, ok := m.shapeValue(s, i)
-		if !ok && len(list) > 0 && m.valuesRead >= fewValues && !m.in.AllValues {
+		var shape []int64
+		if i == 0 || m.in.AllValues {
+			shape = m.shapeValue(s, i)
+		} else {
 			shape = list[0].told
 		}
 		at := slices.IndexFunc(list, func(one *bundle) bool { return slices.Equal(one.told, shape) })
@@ -67,15 +70,15 @@ func (b *bundle) shapeHolder() *set {
 }
 
 // shapeValue reads the shape out of one tensor's values.
-func (m *matching) shapeValue(s *set, i int) ([]int64, bool) {
+func (m *matching) shapeValue(s *set, i int) []int64 {
 	if m.valuesRead >= fewValues && !m.in.AllValues {
-		return nil, false
+		return nil
 	}
 	m.valuesRead++
 	t := s.members[i].tensor
 	data, err := m.in.Values(t.Name)
-	if err != nil {
-		return nil, false // a recording has no values
+	if err != nil || allZero(data) {
+		return nil // a recording has no values, a copy may have empty ones
 	}
 	var shape []int64
 	if strings.Contains(s.suffix, ".quant_state.") {
@@ -91,9 +94,9 @@ func (m *matching) shapeValue(s *set, i int) ([]int64, bool) {
 	}
 	if err != nil {
 		m.find(finding.New("HFI506", fmt.Sprintf("%s: %v", t.Name, err)).About(t.Name))
-		return nil, false
+		return nil
 	}
-	return shape, true
+	return shape
 }
 
 // mostRank bounds shapes in values.

@@ -30,7 +30,12 @@ var bookSchemes = []scheme{
 			part{suffix: ".in_perm", dtypes: i32 | i64, shape: byColumn}.as(indexPart)}},
 	{method: "higgs", carrier: ".weight", logical: ".weight", dtypes: i16, bits: []int64{4, 3, 2}, grains: groups,
 		stored:  func(w *weight) []int64 { return []int64{w.o * w.bits / 16, w.i} },
-		inverse: func(b *bundle, p params) []int64 { return rowsTimes(b.carrier.shape, 16/p.bits) },
+		inverse: func(b *bundle, _ params) []int64 {
+			if s, table := b.carrier.shape, b.shapeOf(".scales"); len(s) == 2 && len(table) == 2 {
+				return []int64{table[0], s[1]}
+			}
+			return nil
+		},
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: scale},
 			part{suffix: ".tables", dtypes: floats, shape: func(w *weight) []int64 { return []int64{1 << w.bits} }}.as(codebookPart),
 			part{suffix: ".tables2", dtypes: floats, shape: func(w *weight) []int64 { return []int64{1 << w.bits, 1 << w.bits, 2} }}.as(codebookPart)}},
