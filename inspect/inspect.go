@@ -55,6 +55,7 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	in.breakdown(checkpoint)
 	findings = append(findings, fileFindings(checkpoint, in)...)
 	findings = append(findings, choiceFindings(choice)...)
+	findings = append(findings, in.hubFindings(src, choice, opts)...)
 	in.Findings = finding.Sort(findings)
 	if meter, ok := src.(source.Meter); ok {
 		in.Access = meter.Access()

@@ -43,6 +43,10 @@ type Source struct {
 	Weights          string   `json:"weights,omitempty"` // the set that was counted
 	Files            int      `json:"files"`             // of that set
 	FileBytes        int64    `json:"file_bytes"`        // their sizes, headers included
+
+	// Declared is what the Hub says of the repository's parameters, nil where that
+	// is nothing.
+	Declared *source.Figures `json:"declared,omitempty"`
 }
 
 // Model says what the model is.

@@ -79,8 +79,8 @@ type IndexSource interface {
 // it: of one set of weights that the host chose, by dtype and in sum. They are
 // never evidence.
 type Figures struct {
-	Parameters map[string]int64 // by dtype, as the host spells it
-	Total      int64            // the host's own sum, which need not be that of Parameters; 0 where it has none
+	Parameters map[string]int64 `json:"parameters"` // by dtype, as the host spells it
+	Total      int64            `json:"total"`      // the host's own sum, which need not be that of Parameters; 0 where it has none
 }
 
 // FigureSource is a Source whose host declares such figures.

@@ -14,7 +14,7 @@ import (
 // Script carries out one line of a test script, so that tests of the command
 // can set the Hub up from where they say what they expect:
 //
-//	repo ID [alias=NAME] [private] [gated] [disabled] [dir=FOLDER | shards=N tensors=N]
+//	repo ID [alias=NAME] [private] [gated] [disabled] [dir=FOLDER | shards=N tensors=N] [DTYPE=N…]
 //	push ID dir=FOLDER                  a new commit on main
 //	ref ID NAME                         a branch, tag or refs/pr/N at what main is now
 //	token TOKEN [ID…]                   an account and what it may read
@@ -118,8 +118,23 @@ func (h *Hub) scriptRepo(dir string, words []string, options map[string]string) 
 		}
 		r.Files = files
 	}
+	r.Parameters = parameters(options)
 	h.Add(r)
 	return nil
+}
+
+// parameters are the Hub's own figures, whose keys are dtypes: F32=1000.
+func parameters(options map[string]string) map[string]int64 {
+	var figures map[string]int64
+	for key := range options {
+		if key == strings.ToUpper(key) {
+			if figures == nil {
+				figures = map[string]int64{}
+			}
+			figures[key] = int64(number(options, key))
+		}
+	}
+	return figures
 }
 
 func (h *Hub) scriptFail(words []string, options map[string]string) error {
