@@ -27,6 +27,7 @@ type FLOPs struct {
 	Components  []Component  `json:"components"`
 	Layers      []LayerFLOPs `json:"layers,omitempty"`
 	Conventions []Convention `json:"conventions"`
+	Formulas    []Formula    `json:"formulas"` // each component in symbols, in numbers, as a result
 }
 
 // Component is one kind of work, all layers together.
@@ -74,6 +75,7 @@ func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 		f.Training.Add(f.Training, recomputed(m, work))
 	}
 	f.Conventions = conventions(m, p, &f, work)
+	f.Formulas = explainFLOPs(m, p, opts, &f)
 	return f
 }
 

@@ -19,6 +19,7 @@ type KV struct {
 	Layers        []KVLayer `json:"layers"`
 	Convention    string    `json:"convention"`
 	BlockTokens   int64     `json:"block_tokens,omitempty"` // paged allocation: tokens a block
+	Formulas      []Formula `json:"formulas"`               // each kind of layer in symbols, in numbers, as a result
 }
 
 // KVLayer is what one layer keeps.
@@ -58,6 +59,7 @@ func KVCache(m *estimator.Model, batch, tokens, encoder int64, dtype ElementType
 	}
 	kv.TotalBytes, kv.StateBytes, kv.BytesPerToken = ceil(total), ceil(states), ceil(perToken)
 	sortLayers(kv.Layers)
+	kv.Formulas = explainCache(m, use, &kv)
 	return kv
 }
 

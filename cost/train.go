@@ -26,6 +26,8 @@ type Training struct {
 
 	OptimalTokens float64 `json:"compute_optimal_tokens"`
 	OptimalRule   string  `json:"compute_optimal_rule"`
+
+	Formulas []Formula `json:"formulas"` // each figure in symbols, in numbers, as a result
 }
 
 // Budget says what a run has to do and on what.
@@ -49,6 +51,14 @@ const tokensAParameter = 20
 
 // Train answers for a budget. Time is FLOPs / (devices · peak · efficiency).
 func Train(b Budget) (Training, error) {
+	t, err := train(b)
+	if err == nil {
+		t.explain()
+	}
+	return t, err
+}
+
+func train(b Budget) (Training, error) {
 	if b.Parameters <= 0 || b.Total <= 0 {
 		return Training{}, errors.New("the number of parameters is not known")
 	}

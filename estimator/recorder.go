@@ -157,7 +157,7 @@ func (r *recorder) sublayer(b *Block, run func(*Block, *value)) {
 		in = r.before
 	}
 	if in == nil {
-		in = fresh(r.rows(b), r.model.D)
+		in = fresh(r.rows(b), r.model.width())
 	}
 	run(b, in)
 	if r.dropsResidual() {
@@ -269,7 +269,7 @@ func (r *recorder) recomputed(b *Block) {
 		g := &b.Sub[i]
 		in := r.current
 		if in == nil {
-			in = fresh(r.b.Times(r.s), r.model.D)
+			in = fresh(r.b.Times(r.s), r.model.width())
 		}
 		whole := *r
 		whole.saved, whole.copies, whole.use.Recompute = nil, 1, recomputeNotAtAll

@@ -37,12 +37,15 @@ func several[T any](w io.Writer, format string, values []T) (done bool, err erro
 }
 
 // FLOPs writes the costs of passes: one in full, several as a table.
-func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style) error {
+func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bool) error {
 	if done, err := several(w, format, all); done {
 		return err
 	}
 	if len(all) == 1 && format == "text" {
 		flopsInFull(w, &all[0], style)
+		if explain {
+			explained(w, all[0].Formulas, style)
+		}
 		return nil
 	}
 	g := &grid{columns: []string{"model", "batch:", "tokens:", "past:", "forward FLOPs:", "training FLOPs:", "linear A:", "share:", "attention B:", "share:", "textbook:"}}
@@ -84,12 +87,15 @@ func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
 }
 
 // KVCaches writes caches: one in full, several as a table.
-func KVCaches(w io.Writer, format string, all []ModelKV, style Style) error {
+func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bool) error {
 	if done, err := several(w, format, all); done {
 		return err
 	}
 	if len(all) == 1 && format == "text" {
 		kvInFull(w, &all[0], style)
+		if explain {
+			explained(w, all[0].Formulas, style)
+		}
 		return nil
 	}
 	g := &grid{columns: []string{"model", "dtype", "batch:", "tokens:", "bytes:", "", "bytes a token:", "convention"}}

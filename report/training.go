@@ -17,7 +17,7 @@ type ModelTraining struct {
 }
 
 // Training writes a training run.
-func Training(w io.Writer, format string, run ModelTraining, style Style) error {
+func Training(w io.Writer, format string, run ModelTraining, style Style, explain bool) error {
 	if format == "json" || format == "jsonl" {
 		return JSON(w, run, format == "json")
 	}
@@ -38,6 +38,9 @@ func Training(w io.Writer, format string, run ModelTraining, style Style) error 
 	fmt.Fprintln(w, clip(Safe(run.Model+" · "+run.Architecture+" · training"), style.Width))
 	fmt.Fprintln(w)
 	t.write(w, style)
+	if explain {
+		explained(w, run.Formulas, style)
+	}
 	return nil
 }
 

@@ -15,15 +15,19 @@ import (
 )
 
 func newEstimate(s *settings) *cobra.Command {
-	return &cobra.Command{
+	var shape shapeFlags
+	cmd := &cobra.Command{
 		Use:   "estimate CONFIG|FOLDER|MODEL",
 		Short: "Count what a config alone promises, and how it differs from the textbook formula",
-		Args:  exactlyOne,
+		Example: "  hf-inspect estimate ./config.json\n" +
+			"  hf-inspect estimate --d 1600 --layers 48 --heads 25 --vocab 50257    # from sizes alone\n" +
+			"  hf-inspect estimate --d 4096 --layers 32 --heads 32 --kv-heads 8 --ff 14336 --vocab 128256",
+		Args: shape.orModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
-			e, err := s.estimate(cmd, args[0])
+			e, err := s.estimateOr(cmd, shape.names(args)[0], &shape)
 			if err != nil {
 				return err
 			}
@@ -36,6 +40,8 @@ func newEstimate(s *settings) *cobra.Command {
 			return nil
 		},
 	}
+	shape.add(cmd.Flags())
+	return cmd
 }
 
 func exactlyOne(_ *cobra.Command, args []string) error {

@@ -18,6 +18,7 @@ type passFlags struct {
 	encoder    int64
 	attention  string
 	recompute  string
+	explain    bool
 }
 
 func (p *passFlags) check() error {
@@ -41,12 +42,13 @@ func (p *passFlags) check() error {
 
 func newFLOPs(s *settings) *cobra.Command {
 	var p passFlags
+	var shape shapeFlags
 	cmd := &cobra.Command{
 		Use:   "flops MODEL|CONFIG...",
 		Short: "FLOPs of a forward pass, a decode step or a training step, exact and by named conventions",
 		Example: "  hf-inspect flops gpt2 gpt2-medium gpt2-large gpt2-xl --seq 1024,16384\n" +
 			"  hf-inspect flops Llama-3.1-8B --seq 1 --past 8191    # one decode step",
-		Args: atLeastOne,
+		Args: shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
@@ -54,7 +56,7 @@ func newFLOPs(s *settings) *cobra.Command {
 			if err := p.check(); err != nil {
 				return err
 			}
-			return s.flops(cmd, args, &p)
+			return s.flops(cmd, args, &p, &shape)
 		},
 	}
 	f := cmd.Flags()
@@ -65,13 +67,15 @@ func newFLOPs(s *settings) *cobra.Command {
 	f.Int64Var(&p.encoder, "encoder-seq", 0, "tokens of the encoder (default: as --seq)")
 	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
 	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
+	f.BoolVar(&p.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	shape.add(f)
 	return cmd
 }
 
-func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags) error {
+func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shape *shapeFlags) error {
 	var all []report.ModelFLOPs
-	for _, name := range models {
-		e, err := s.estimate(cmd, name)
+	for _, name := range shape.names(models) {
+		e, err := s.estimateOr(cmd, name, shape)
 		if err != nil {
 			return err
 		}
@@ -86,5 +90,5 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags) erro
 			}
 		}
 	}
-	return report.FLOPs(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()))
+	return report.FLOPs(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), p.explain)
 }

@@ -19,6 +19,7 @@ type kvFlags struct {
 	convention string
 	mla        string
 	window     string
+	explain    bool
 }
 
 func (k *kvFlags) options() (cost.KVOptions, error) {
@@ -46,11 +47,12 @@ func (k *kvFlags) options() (cost.KVOptions, error) {
 
 func newKV(s *settings) *cobra.Command {
 	var k kvFlags
+	var shape shapeFlags
 	cmd := &cobra.Command{
 		Use:     "kv MODEL|CONFIG...",
 		Short:   "Bytes that a model keeps between the steps of a generation",
 		Example: "  hf-inspect kv Llama-3.1-8B --seq 8192,131072 --dtype bf16,fp8\n  hf-inspect kv DeepSeek-V3 --mla expanded",
-		Args:    atLeastOne,
+		Args:    shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
@@ -59,7 +61,7 @@ func newKV(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.kv(cmd, args, &k, opts)
+			return s.kv(cmd, args, &k, opts, &shape)
 		},
 	}
 	f := cmd.Flags()
@@ -71,17 +73,19 @@ func newKV(s *settings) *cobra.Command {
 	f.StringVar(&k.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&k.window, "window", "capped", "sliding windows: capped, reserved")
 	f.Int64Var(&k.block, "block", 0, "tokens of a block of a paged cache")
+	f.BoolVar(&k.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	shape.add(f)
 	return cmd
 }
 
-func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost.KVOptions) error {
+func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost.KVOptions, shape *shapeFlags) error {
 	dtypes, err := cost.ParseElementTypes(k.dtype)
 	if err != nil {
 		return usageError{err}
 	}
 	var all []report.ModelKV
-	for _, name := range models {
-		e, err := s.estimate(cmd, name)
+	for _, name := range shape.names(models) {
+		e, err := s.estimateOr(cmd, name, shape)
 		if err != nil {
 			return err
 		}
@@ -98,5 +102,5 @@ func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost
 			}
 		}
 	}
-	return report.KVCaches(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()))
+	return report.KVCaches(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), k.explain)
 }

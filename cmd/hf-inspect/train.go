@@ -25,21 +25,23 @@ type trainFlags struct {
 	peak             float64
 	rule             string
 	seq              int64
+	explain          bool
 }
 
 func newTrain(s *settings) *cobra.Command {
 	var t trainFlags
+	var shape shapeFlags
 	cmd := &cobra.Command{
 		Use:   "train MODEL|CONFIG",
 		Short: "What a training run takes: FLOPs, time, price; or the utilisation of a measured one",
 		Example: "  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --efficiency 0.35\n" +
 			"  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --tokens-per-second 3.2e6",
-		Args: exactlyOne,
+		Args: shape.orModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return s.train(cmd, args[0], &t)
+			return s.train(cmd, shape.names(args)[0], &t, &shape)
 		},
 	}
 	f := cmd.Flags()
@@ -53,15 +55,17 @@ func newTrain(s *settings) *cobra.Command {
 	f.StringVar(&t.measured, "tokens-per-second", "", "measured speed of all devices: gives the MFU")
 	f.StringVar(&t.rule, "rule", "6PT", "FLOPs by: 6PT, exact (three forward passes), recompute (exact, layers recomputed)")
 	f.Int64Var(&t.seq, "seq", 2048, "tokens of a sequence")
+	f.BoolVar(&t.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	shape.add(f)
 	return cmd
 }
 
-func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags) error {
+func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags, shape *shapeFlags) error {
 	budget, err := t.budget()
 	if err != nil {
 		return usageError{err}
 	}
-	e, err := s.estimate(cmd, name)
+	e, err := s.estimateOr(cmd, name, shape)
 	if err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags) error {
 		return usageError{err}
 	}
 	return report.Training(cmd.OutOrStdout(), s.format, report.ModelTraining{SchemaVersion: e.SchemaVersion, Model: e.Source.Location,
-		Architecture: e.Model.Architecture, Device: t.gpu, Training: run}, s.style(cmd.OutOrStdout()))
+		Architecture: e.Model.Architecture, Device: t.gpu, Training: run}, s.style(cmd.OutOrStdout()), t.explain)
 }
 
 func (t *trainFlags) budget() (cost.Budget, error) {

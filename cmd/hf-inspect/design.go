@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/report"
+	"github.com/hf-inspect/hf-inspect/shape"
+)
+
+// designFlags are the flags of the design command.
+type designFlags struct {
+	params, memory, budget string
+	gpu                    string
+	dtype                  string
+	batch, seq, show       int64
+	wish                   shape.Wish
+	training               bool
+}
+
+func newDesign(s *settings) *cobra.Command {
+	var d designFlags
+	var sizes shapeFlags
+	cmd := &cobra.Command{
+		Use:   "design",
+		Short: "Shapes that meet a number of parameters, a memory or a training budget",
+		Example: "  hf-inspect design --params 7B --vocab 32000 --head-dim 128 --gqa 4\n" +
+			"  hf-inspect design --gpu A100 --vocab 128256 --multiple 8\n" +
+			"  hf-inspect design --flops 1e22 --vocab 50257 --kind gpt2",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			if err := sizes.complete(); err != nil {
+				return err
+			}
+			d.wish.Sizes = sizes.sizes
+			return s.design(cmd, &d)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.params, "params", "", "parameters to aim at, such as 7B")
+	f.StringVar(&d.memory, "memory", "", "bytes that weights may take (with --train: weights, gradients and optimizer), such as 24e9")
+	f.StringVar(&d.gpu, "gpu", "", "accelerator whose memory is that limit, less a tenth")
+	f.StringVar(&d.budget, "flops", "", "training FLOPs, spent compute-optimally: 6·P·20P")
+	f.BoolVar(&d.training, "train", false, "the memory is for training: 16 bytes a parameter")
+	f.StringVar(&d.dtype, "dtype", "bf16", "dtype of weights and cache")
+	f.Int64Var(&d.batch, "batch", 1, "sequences, for FLOPs, cache and memory")
+	f.Int64Var(&d.seq, "seq", 2048, "tokens of each")
+	f.Int64Var(&d.show, "show", 8, "how many shapes")
+	f.Int64Var(&d.wish.GQA, "gqa", 1, "query heads a key and value head")
+	f.Float64Var(&d.wish.Aspect, "aspect", 100, "hidden size a layer to aim at")
+	f.Float64Var(&d.wish.Width, "ff-ratio", 0, "feed-forward width by hidden size (default: as the kind)")
+	f.Int64Var(&d.wish.Multiple, "multiple", 1, "heads and widths are multiples of this, for tensor parallelism")
+	f.Float64Var(&d.wish.Tolerance, "tolerance", 0.05, "largest distance from the target, as a share")
+	sizes.add(f)
+	return cmd
+}
+
+// target turns what was asked for into a number of parameters.
+func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
+	given := 0
+	for _, text := range []string{d.params, d.memory, d.gpu, d.budget} {
+		if text != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return 0, "", errors.New("give one of --params, --memory, --gpu, --flops")
+	}
+	each, _ := dtype.Bytes.Float64()
+	from := fmt.Sprintf("at %g bytes each", each)
+	if d.training {
+		each, from = 16, "at 16 bytes each for training: 2 of weights, 2 of gradients, 12 of AdamW with 32-bit weights"
+	}
+	switch {
+	case d.params != "":
+		n, err := number(d.params)
+		return n, "as asked for", err
+	case d.budget != "":
+		n, err := number(d.budget)
+		return math.Sqrt(n / 120), "by 6·P·T with T = 20P", err
+	case d.gpu != "":
+		a, err := cost.FindAccelerator(d.gpu)
+		return 0.9 * a.MemoryGB * 1e9 / each, "nine tenths of " + a.Name + " " + from, err
+	}
+	n, err := number(d.memory)
+	return n / each, from, err
+}
+
+func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
+	dtype, err := cost.ParseElementType(d.dtype)
+	if err != nil {
+		return usageError{err}
+	}
+	if d.batch < 1 || d.seq < 1 || d.show < 1 {
+		return usageError{errors.New("--batch, --seq and --show count from 1")}
+	}
+	w := d.wish
+	var from string
+	if w.Parameters, from, err = d.target(dtype); err != nil {
+		return usageError{err}
+	}
+	if w.Sizes.Vocabulary == 0 {
+		w.Sizes.Vocabulary = 32000
+	}
+	found, err := shape.Search(w)
+	if err != nil {
+		return usageError{err}
+	}
+	out := &report.Design{SchemaVersion: inspect.SchemaVersion, Shapes: []report.DesignedShape{},
+		Target: report.DesignTarget{Parameters: math.Round(w.Parameters), From: from, Batch: d.batch, Seq: d.seq, DType: dtype.Name},
+		Assumptions: []string{fmt.Sprintf("vocabulary %d; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", w.Sizes.Vocabulary, w.Aspect),
+			"counts are exact, of a described type under the config that the JSON holds",
+			"inference: weights, cache and largest live tensors; training: AdamW with 32-bit weights, fused attention, no recomputation"}}
+	for i, f := range found[:min(int64(len(found)), d.show)] {
+		designed, err := d.cost(f, dtype)
+		if err != nil {
+			return err
+		}
+		designed.Rank = int64(i) + 1
+		out.Shapes = append(out.Shapes, designed)
+	}
+	return report.Designs(cmd.OutOrStdout(), s.format, out, s.style(cmd.OutOrStdout()))
+}
+
+// cost is what a shape takes.
+func (d *designFlags) cost(f shape.Found, dtype cost.ElementType) (report.DesignedShape, error) {
+	flops := cost.ForwardFLOPs(f.Model, estimator.Pass{Batch: d.batch, Seq: d.seq}, cost.Options{})
+	plan := cost.MemoryPlan{Batch: d.batch, Seq: d.seq, DType: dtype, KVType: dtype, Kernel: estimator.Fused}
+	inference, err := cost.MemoryOf(f.Model, plan)
+	if err != nil {
+		return report.DesignedShape{}, err
+	}
+	plan.Train, plan.Master = true, true
+	if plan.DType.Bytes.Cmp(big.NewRat(2, 1)) < 0 {
+		plan.DType, _ = cost.ParseElementType("bf16")
+	}
+	if plan.Optimizer, err = cost.FindOptimizer("adamw"); err != nil {
+		return report.DesignedShape{}, err
+	}
+	training, err := cost.MemoryOf(f.Model, plan)
+	if err != nil {
+		return report.DesignedShape{}, err
+	}
+	return report.DesignedShape{Found: f, Config: json.RawMessage(f.Config), ActiveParameters: estimator.Count(f.Model.Tensors()).Active,
+		Forward: flops.Forward, Training: flops.Training, KV: inference.KV, Weights: inference.Weights, Inference: inference.Total,
+		TrainMemory: training.Total}, nil
+}

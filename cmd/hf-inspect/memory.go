@@ -1,0 +1,292 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/report"
+)
+
+// memoryFlags are the flags of the memory command.
+type memoryFlags struct {
+	train      bool
+	batch, seq []int64
+	encoder    int64
+	dtype      string
+	quantise   string
+	kvDType    string
+	overhead   string
+	gpu        string
+	attention  string
+	dropout    string
+	masks      string
+	recompute  string
+	optimizer  string
+	master     string
+	gradients  string
+	lora       int64
+	targets    string
+	qlora      bool
+	kv         kvFlags
+	parallel   cost.Parallel
+	explain    bool
+}
+
+func newMemory(s *settings) *cobra.Command {
+	var m memoryFlags
+	var shape shapeFlags
+	cmd := &cobra.Command{
+		Use:   "memory MODEL|CONFIG...",
+		Short: "Memory of inference or of a training step, whether it fits, and how fast it can be",
+		Example: "  hf-inspect memory Llama-3.1-8B --seq 8192 --gpu A10,H100\n" +
+			"  hf-inspect memory gpt2-xl --train --batch 8 --seq 1024 --optimizer adamw --recompute full\n" +
+			"  hf-inspect memory Llama-3.1-70B --train --tensor 8 --data 8 --zero 1 --gpu H100",
+		Args: shape.orModels,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			plans, err := m.plans()
+			if err != nil {
+				return usageError{err}
+			}
+			return s.memory(cmd, args, &shape, &m, plans)
+		},
+	}
+	m.add(cmd.Flags())
+	shape.add(cmd.Flags())
+	return cmd
+}
+
+func (m *memoryFlags) add(f *pflag.FlagSet) {
+	f.BoolVar(&m.train, "train", false, "a training step instead of inference")
+	f.Int64SliceVar(&m.batch, "batch", []int64{1}, "sequences, in training of a device's micro-batch; a list gives a table")
+	f.Int64SliceVar(&m.seq, "seq", []int64{2048}, "tokens of each sequence; a list gives a table")
+	f.Int64Var(&m.encoder, "encoder-seq", 0, "tokens of the encoder (default: as --seq)")
+	f.StringVar(&m.dtype, "dtype", "", "dtype of weights and activations: fp32, fp16, bf16, fp8, int8, int4; a list gives a table (default: as stored, else bf16)")
+	f.StringVar(&m.quantise, "quantization", "", "format of the layers' matrices: nf4, nf4-single, int4-g128, int8-row, fp8-block")
+	f.StringVar(&m.kvDType, "kv-dtype", "", "dtype of the cache (default: 16 bits, or fp32 with it)")
+	f.StringVar(&m.overhead, "overhead", "1e9", "bytes of context and fragmentation on a device: an assumption, beside the total")
+	f.StringVar(&m.gpu, "gpu", "", "accelerators to fit on, such as A100,H100-SXM")
+	f.StringVar(&m.attention, "attention", "fused", "attention kernel: eager, fused, math")
+	f.StringVar(&m.dropout, "dropout", "config", "dropout where the class has it: on, off, config (its rates)")
+	f.StringVar(&m.masks, "dropout-masks", "byte", "element of a dropout mask: byte (accelerators), activation (CPU)")
+	f.StringVar(&m.recompute, "recompute", "none", "computed again for the backward pass: none, selective, full")
+	f.StringVar(&m.optimizer, "optimizer", "adamw", "adamw, amsgrad, adam8bit, sgd, momentum, adafactor")
+	f.StringVar(&m.master, "master-weights", "on", "32-bit weights beside 16-bit ones: on, off")
+	f.StringVar(&m.gradients, "gradient-dtype", "", "dtype of gradients (default: as the weights)")
+	f.Int64Var(&m.lora, "lora", 0, "train adapters of this rank instead of the weights")
+	f.StringVar(&m.targets, "lora-targets", "all", "matrices that get adapters: all, attention")
+	f.BoolVar(&m.qlora, "qlora", false, "adapters on weights in nf4 (rank 16 without --lora)")
+	f.StringVar(&m.kv.convention, "convention", "engine", "whose cache: engine, library")
+	f.StringVar(&m.kv.mla, "mla", "latent", "latent attention: latent, expanded")
+	f.StringVar(&m.kv.window, "window", "capped", "sliding windows: capped, reserved")
+	f.Int64Var(&m.kv.block, "block", 0, "tokens of a block of a paged cache")
+	m.addParallel(f)
+	f.BoolVar(&m.explain, "explain", false, "show each figure's formula, its numbers and its result")
+}
+
+func (m *memoryFlags) addParallel(f *pflag.FlagSet) {
+	p := &m.parallel
+	f.Int64Var(&p.Data, "data-parallel", 1, "replicas of the model")
+	f.Int64Var(&p.Tensor, "tensor-parallel", 1, "devices that share each matrix")
+	f.Int64Var(&p.Pipeline, "pipeline-parallel", 1, "stages of layers")
+	f.Int64Var(&p.Context, "context-parallel", 1, "devices that share the tokens of a sequence")
+	f.Int64Var(&p.Expert, "expert-parallel", 1, "devices that share the experts, within the replicas")
+	f.BoolVar(&p.Sequence, "sequence-parallel", false, "share out norms and dropout in the tensor-parallel group")
+	f.Int64Var(&p.Zero, "zero", 0, "ZeRO stage: 1 optimizer, 2 gradients, 3 weights (FSDP) over the replicas")
+	f.StringVar(&p.Schedule, "schedule", "1f1b", "of the pipeline: gpipe, 1f1b, interleaved")
+	f.Int64Var(&p.Microbatches, "microbatches", 1, "micro-batches of a step, for gpipe")
+	f.Int64Var(&p.Virtual, "virtual-stages", 1, "stages of a device, for interleaved")
+}
+
+// plans are the questions that the flags ask of each model: one for each dtype,
+// batch and sequence. An empty dtype means as stored.
+func (m *memoryFlags) plans() ([]cost.MemoryPlan, error) {
+	plan, err := m.plan()
+	if err != nil {
+		return nil, err
+	}
+	var plans []cost.MemoryPlan
+	for dtype := range strings.SplitSeq(m.dtype, ",") {
+		plan := plan
+		if plan.DType, err = cost.ParseElementType(orText(strings.TrimSpace(dtype), "bf16")); err != nil {
+			return nil, err
+		}
+		if plan.KVType, err = cost.ParseElementType(orText(m.kvDType, cacheType(plan.DType))); err != nil {
+			return nil, err
+		}
+		for _, batch := range m.batch {
+			for _, seq := range m.seq {
+				if batch < 1 || seq < 1 || m.encoder < 0 {
+					return nil, errors.New("--batch, --seq and --encoder-seq count from 1")
+				}
+				plan.Batch, plan.Seq, plan.EncoderSeq = batch, seq, m.encoder
+				if m.encoder == 0 {
+					plan.EncoderSeq = seq
+				}
+				plans = append(plans, plan)
+			}
+		}
+	}
+	return plans, nil
+}
+
+func cacheType(t cost.ElementType) string {
+	if t.Bytes.Cmp(big.NewRat(2, 1)) < 0 {
+		return "bf16"
+	}
+	return t.Name
+}
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// choices are flags with a fixed set of values.
+var choices = map[string][]string{
+	"attention": {"eager", "fused", "math"}, "dropout": {"on", "off", "config"}, "dropout-masks": {"byte", "activation"},
+	"recompute": {"none", "selective", "full"}, "master-weights": {"on", "off"}, "lora-targets": {"all", "attention"},
+}
+
+func choose(flag, value string) (int, error) {
+	for i, allowed := range choices[flag] {
+		if value == allowed {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("--%s is %q, want one of %s", flag, value, strings.Join(choices[flag], ", "))
+}
+
+// plan reads what is the same for all dtypes, batches and sequences.
+func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
+	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, LoRAAttention: m.targets == "attention", Parallel: m.parallel, MaskBytes: 1}
+	picked := make(map[string]int)
+	for flag, value := range map[string]string{"attention": m.attention, "dropout": m.dropout, "dropout-masks": m.masks,
+		"recompute": m.recompute, "master-weights": m.master, "lora-targets": m.targets} {
+		at, err := choose(flag, value)
+		if err != nil {
+			return plan, err
+		}
+		picked[flag] = at
+	}
+	plan.Kernel, plan.Recompute = estimator.Kernel(picked["attention"]), estimator.Recompute(picked["recompute"])
+	plan.Master = picked["master-weights"] == 0
+	var err error
+	if plan.KV, err = m.kv.options(); err != nil {
+		return plan, err
+	}
+	if plan.Optimizer, err = cost.FindOptimizer(m.optimizer); err != nil {
+		return plan, err
+	}
+	if err := m.formats(&plan); err != nil {
+		return plan, err
+	}
+	overhead, err := number(m.overhead)
+	if err != nil && m.overhead != "0" {
+		return plan, fmt.Errorf("--overhead: %w", err)
+	}
+	plan.Overhead, _ = big.NewFloat(overhead).Int(nil)
+	for name := range strings.SplitSeq(m.gpu, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		a, err := cost.FindAccelerator(name)
+		if err != nil {
+			return plan, err
+		}
+		plan.Accelerators = append(plan.Accelerators, a)
+	}
+	return plan, nil
+}
+
+// formats reads how weights and gradients are kept.
+func (m *memoryFlags) formats(plan *cost.MemoryPlan) error {
+	if m.lora < 0 {
+		return errors.New("--lora cannot be negative")
+	}
+	if (m.lora > 0 || m.qlora) && !m.train {
+		return errors.New("--lora and --qlora are for --train")
+	}
+	name := m.quantise
+	if m.qlora {
+		name = orText(name, "nf4")
+		if plan.LoRA == 0 {
+			plan.LoRA = 16
+		}
+	}
+	if name != "" {
+		format, err := cost.FindWeightFormat(name)
+		if err != nil {
+			return err
+		}
+		plan.Format = &format
+	}
+	if m.gradients != "" {
+		t, err := cost.ParseElementType(m.gradients)
+		if err != nil || !t.Bytes.IsInt() {
+			return fmt.Errorf("--gradient-dtype is %q, want fp32, bf16 or fp16", m.gradients)
+		}
+		plan.GradientBytes = t.Bytes.Num().Int64()
+	}
+	return nil
+}
+
+func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags, m *memoryFlags, plans []cost.MemoryPlan) error {
+	var all []report.ModelMemory
+	for _, name := range shape.names(models) {
+		e, err := s.estimateOr(cmd, name, shape)
+		if err != nil {
+			return err
+		}
+		var stored *big.Int
+		if m.dtype == "" && m.quantise == "" && !m.train {
+			stored = s.storedBytes(cmd, name, shape)
+		}
+		for _, plan := range plans {
+			plan.Stored = stored
+			switch m.dropout {
+			case "on":
+				plan.Dropout = true
+			case "config":
+				plan.Dropout = e.Described.Training.ResidualDropout > 0 || e.Described.Training.AttentionDropout > 0
+			}
+			if m.masks == "activation" {
+				plan.MaskBytes = max(2, plan.DType.Bytes.Num().Int64())
+			}
+			mem, err := cost.MemoryOf(e.Described, plan)
+			if err != nil {
+				return usageError{err}
+			}
+			if stored != nil {
+				mem.DType = "as stored"
+			}
+			all = append(all, report.ModelMemory{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, Memory: mem})
+		}
+	}
+	return report.Memory(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), m.explain)
+}
+
+// storedBytes are those of the model's weights, nil where it has none at hand.
+func (s *settings) storedBytes(cmd *cobra.Command, name string, shape *shapeFlags) *big.Int {
+	if _, isConfig, _ := configFile(name); isConfig || shape.given() {
+		return nil
+	}
+	quiet := *s
+	quiet.quiet, quiet.progress = true, "never"
+	in, err := quiet.inspectModel(cmd.Context(), name, cmd.ErrOrStderr())
+	if err != nil || !in.Source.Complete {
+		return nil
+	}
+	return big.NewInt(in.Counts.StoredBytes)
+}

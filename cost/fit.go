@@ -1,0 +1,176 @@
+package cost
+
+import (
+	"math/big"
+	"sort"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+)
+
+// Fit says whether a plan fits on an accelerator, and how fast it can be there.
+type Fit struct {
+	Accelerator string   `json:"accelerator"`
+	MemoryBytes *big.Int `json:"memory_bytes"` // of one device; GB is 10⁹
+	Fits        bool     `json:"fits"`         // total and overhead on each device
+	Devices     *int64   `json:"devices_needed"`
+	LargestB    int64    `json:"largest_batch"` // at the given sequence; 0: none
+	LargestS    int64    `json:"largest_seq"`   // at the given batch; 0: none
+	Source      string   `json:"source"`
+
+	*Speed
+}
+
+// Speed bounds a generation by the roofline: bandwidth for what is read, peak
+// for what is computed.
+type Speed struct {
+	DecodeBytes     *big.Int `json:"decode_bytes"` // read for one step: weights that run, and the cache
+	DecodeFLOPs     *big.Int `json:"decode_flops"`
+	DecodeSeconds   float64  `json:"decode_seconds"` // of one step
+	DecodeBound     string   `json:"decode_bound"`   // bandwidth, compute
+	TokensPerSecond float64  `json:"decode_tokens_per_second"`
+	PrefillFLOPs    *big.Int `json:"prefill_flops"`
+	PrefillSeconds  float64  `json:"prefill_seconds"`
+	PrefillBound    string   `json:"prefill_bound"`
+	Intensity       float64  `json:"decode_flops_per_byte"`
+	Ridge           float64  `json:"ridge_flops_per_byte"` // peak / bandwidth: below it bandwidth binds
+	PeakDType       string   `json:"peak_dtype"`
+}
+
+// mostTokens bounds the search for what fits.
+const mostTokens = 1 << 32
+
+func (p *planned) fit(a Accelerator, mem *Memory) Fit {
+	capacity := new(big.Int)
+	new(big.Float).SetFloat64(a.MemoryGB * 1e9).Int(capacity)
+	f := Fit{Accelerator: a.Name, MemoryBytes: capacity, Source: a.Source}
+	room := new(big.Int).Sub(capacity, p.Overhead)
+	f.Fits = mem.Total.Cmp(room) <= 0
+	f.Devices = needed(mem, room)
+	f.LargestB = largest(room, func(n int64) *big.Int { return p.with(n, p.Seq) })
+	f.LargestS = largest(room, func(n int64) *big.Int { return p.with(p.Batch, n) })
+	if !p.Train {
+		f.Speed = p.speed(a, mem)
+	}
+	return f
+}
+
+// needed is how many devices hold the total when all of it is shared out evenly,
+// null where not even that helps.
+func needed(mem *Memory, room *big.Int) *int64 {
+	if room.Sign() <= 0 {
+		return nil
+	}
+	total := new(big.Int).Mul(mem.Total, big.NewInt(mem.Devices))
+	n := ceil(new(big.Rat).SetFrac(total, room)).Int64()
+	return &n
+}
+
+// with is the total at another batch and sequence.
+func (p *planned) with(batch, seq int64) *big.Int {
+	other := *p
+	other.Batch, other.Seq = batch, seq
+	if p.EncoderSeq == p.Seq {
+		other.EncoderSeq = seq
+	}
+	sum := new(big.Int)
+	mem := &Memory{Weights: other.weights()}
+	if p.Train {
+		other.training(mem)
+	} else {
+		other.inference(mem)
+	}
+	for _, part := range []*big.Int{mem.Weights, mem.KV, mem.Activations, mem.Recomputed, mem.Gradients, mem.Optimizer} {
+		if part != nil {
+			sum.Add(sum, part)
+		}
+	}
+	return sum
+}
+
+// largest is the largest n whose total finds room, 0 where not even 1 does.
+func largest(room *big.Int, total func(int64) *big.Int) int64 {
+	high := int64(1)
+	for high < mostTokens && total(high).Cmp(room) <= 0 {
+		high *= 2
+	}
+	low := high / 2 // fits, or is 0
+	return low + int64(sort.Search(int(high-low), func(i int) bool { return total(low+int64(i)+1).Cmp(room) > 0 }))
+}
+
+// speed bounds a step of decoding with the plan's sequence cached, and its
+// prefill.
+func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
+	dtype := "bf16"
+	if p.DType.Bytes.Cmp(big.NewRat(4, 1)) == 0 {
+		dtype = "fp32"
+	}
+	peak, err := a.Peak(dtype)
+	if err != nil || a.BandwidthGBs == 0 {
+		return nil
+	}
+	devices, bandwidth := float64(mem.Devices), a.BandwidthGBs*1e9
+	encoder := p.EncoderSeq
+	decode := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder})
+	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder})
+	s := &Speed{DecodeFLOPs: estimator.Total(decode), PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype}
+	weights := float(mem.Weights) * devices
+	s.DecodeBytes = rounded(weights*p.read(p.Batch) + float(mem.KV)*devices)
+	s.Intensity = float(s.DecodeFLOPs) / float(s.DecodeBytes)
+	s.DecodeSeconds, s.DecodeBound = bound(float(s.DecodeFLOPs)/(peak*devices), float(s.DecodeBytes)/(bandwidth*devices))
+	s.TokensPerSecond = float64(p.Batch) / s.DecodeSeconds
+	read := weights * p.read(p.Batch*p.Seq)
+	s.PrefillSeconds, s.PrefillBound = bound(float(s.PrefillFLOPs)/(peak*devices), read/(bandwidth*devices))
+	return s
+}
+
+// read is the share of the weights that a step over so many tokens reads: no
+// look-up tables, and of routed experts those that at least one token is sent to
+// if all are chosen alike: 1 − (1 − k/E)ⁿ.
+func (p *planned) read(tokens int64) float64 {
+	var all, read float64
+	for _, t := range p.model.Tensors() {
+		if t.Buffer {
+			continue
+		}
+		n := float64(t.Elements())
+		if t.TiedTo == "" {
+			all += n
+		}
+		switch t.Role {
+		case estimator.TokenEmbedding, estimator.PositionEmbedding, estimator.TypeEmbedding:
+			continue
+		case estimator.RoutedExperts:
+			n *= touched(float64(t.Active)/max(1, n), tokens)
+		}
+		read += n
+	}
+	return read / max(1, all)
+}
+
+func touched(share float64, tokens int64) float64 {
+	missed := 1.0
+	for range min(tokens, 1<<16) {
+		if missed *= 1 - share; missed < 1e-9 {
+			return 1
+		}
+	}
+	return 1 - missed
+}
+
+// bound is the longer of two times, and what it comes from.
+func bound(compute, memory float64) (float64, string) {
+	if compute > memory {
+		return compute, "compute"
+	}
+	return memory, "bandwidth"
+}
+
+func float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+func rounded(f float64) *big.Int {
+	n, _ := new(big.Float).SetFloat64(f).Int(nil)
+	return n
+}

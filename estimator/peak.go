@@ -1,0 +1,103 @@
+package estimator
+
+// Peak is the largest set of tensors that lives at once in a forward pass
+// without a backward one.
+type Peak struct {
+	Elements Size   // in the activations' dtype
+	Wide     Size   // in 32 bits: scores that plain attention writes out
+	Where    string // the block that needs it
+}
+
+// Peak looks at every attention and feed-forward block and at the head: the
+// residual stream, what the block takes, and what its projections make. It is a
+// rule, not a measurement: allocators keep more, in-place kernels less.
+func (m *Model) Peak(use SavingUse) Peak {
+	if m.EncoderSeq > 0 {
+		use.EncoderSeq = m.EncoderSeq
+	}
+	r := newRecorder(m, use)
+	var best Peak
+	for _, part := range m.parts() {
+		r.peak(&part, &best)
+	}
+	return best
+}
+
+func (r *recorder) peak(b *Block, best *Peak) {
+	if b.Idle {
+		return
+	}
+	var here Peak
+	switch {
+	case b.Kind == AttentionKind && b.Scores != nil:
+		here = r.peakOf(b, "attention")
+		s := b.Scores
+		rows := r.b.Times(r.queries(s))
+		here.Elements = here.Elements.Plus(rows.Times(s.Heads.Times(s.ValueDim)))
+		if r.use.Kernel == Eager {
+			pairs := rows.Times(s.Heads).Times(r.keys(s))
+			here.Elements, here.Wide = here.Elements.Plus(pairs), pairs
+		}
+	case b.Kind == MLPKind:
+		here = r.peakOf(b, "feed-forward")
+	case b.Extra != nil || b.States != nil:
+		here = r.peakOf(b, "mixer")
+	case b.Role == Head && b.Kind == LinearKind: // the logits of one position a sequence, in 32 bits besides
+		here = Peak{Elements: r.b.Times(r.s).Times(b.In).Plus(r.b.Times(b.Out)), Wide: r.b.Times(b.Out), Where: "head"}
+	default:
+		for i := range b.Sub {
+			r.peak(&b.Sub[i], best)
+		}
+		return
+	}
+	if weigh(here) > weigh(*best) {
+		*best = here
+	}
+}
+
+// weigh compares peaks by bytes of 16-bit activations.
+func weigh(p Peak) float64 { return 2*float64(p.Elements.Int()) + 4*float64(p.Wide.Int()) }
+
+// peakOf is the residual stream, the block's input, and what its linears make.
+func (r *recorder) peakOf(b *Block, where string) Peak {
+	rows := r.b.Times(r.s)
+	if b.Scores != nil {
+		rows = r.b.Times(r.queries(b.Scores))
+	}
+	return Peak{Elements: rows.Times(r.model.width().X(2)).Plus(r.made(b, rows)), Where: where}
+}
+
+// made is what the linears of a block make, all experts that run together.
+func (r *recorder) made(b *Block, rows Size) Size {
+	var sum Size
+	for _, sub := range flattened(b.Sub) {
+		switch sub.Kind {
+		case LinearKind, ConvKind:
+			sum = sum.Plus(rows.Times(sub.Out))
+		case StackedKind:
+			if !sub.In.IsZero() {
+				sum = sum.Plus(rows.Times(sub.Used).Times(sub.Out))
+			}
+		case ExpertsKind:
+			sum = sum.Plus(r.made(sub, rows.Times(sub.Used)))
+		case MLPKind:
+			sum = sum.Plus(r.made(sub, rows))
+		}
+	}
+	return sum
+}
+
+// width is the hidden size, or that of the first norm where the model as a whole
+// has none.
+func (m *Model) width() Size {
+	if !m.D.IsZero() {
+		return m.D
+	}
+	var width Size
+	m.walk(func(l *leaf) {
+		if width.IsZero() && l.block.Kind == NormKind && l.tower == "" {
+			width = l.block.In
+		}
+	})
+	return width
+}
