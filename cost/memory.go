@@ -121,6 +121,7 @@ func (p *planned) memory() *Memory {
 	}
 	mem.Weights = p.weights()
 	if p.Train {
+		mem.Mode = "training"
 		p.training(mem)
 	} else {
 		p.inference(mem)

@@ -68,7 +68,7 @@ func newRoot(tune func(*locate.Options)) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())
-	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s),
+	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newMemory(s), newDesign(s),
 		newRecord(s), newVerify(s), newCache(s), newVersion(s))
 	return root
 }
