@@ -16,8 +16,9 @@ import (
 
 // Details says what an inspection shows besides its first screen.
 type Details struct {
-	Layers bool
-	By     []string // role, dtype, shard, layer
+	Layers  bool
+	By      []string // role, dtype, shard, layer
+	Tensors string   // pattern of names to list; the command lists them
 }
 
 // Text writes an inspection for a reader at a terminal.

@@ -28,10 +28,14 @@ func newInspect(s *settings) *cobra.Command {
 					return usageError{fmt.Errorf("--by is %q, want some of %s", by, strings.Join(report.Breakdowns, ", "))}
 				}
 			}
+			if _, err := tensorFilter(details.Tensors, ""); err != nil {
+				return err
+			}
 			return s.inspectAll(cmd, args, details)
 		},
 	}
 	cmd.Flags().BoolVar(&details.Layers, "layers", false, "show what one layer of each kind holds")
+	cmd.Flags().StringVar(&details.Tensors, "tensors", "", "also list the stored tensors whose names match, such as '*.attn.*' (text and markdown)")
 	cmd.Flags().StringSliceVar(&details.By, "by", nil, "also sum by role, dtype, layer or shard")
 	return cmd
 }
@@ -82,10 +86,26 @@ func (s *settings) print(cmd *cobra.Command, in *inspect.Inspection, details rep
 	case "jsonl":
 		return report.JSON(out, in, false)
 	case "markdown":
-		return report.Markdown(out, in, details)
+		if err := report.Markdown(out, in, details); err != nil || details.Tensors == "" {
+			return err
+		}
+		return s.listMatching(cmd, in, details.Tensors)
 	case "csv":
 		return report.CSV(out, in, first)
 	}
 	report.Text(out, in, details, s.style(out))
-	return nil
+	if details.Tensors == "" {
+		return nil
+	}
+	return s.listMatching(cmd, in, details.Tensors)
+}
+
+// listMatching lists the tensors whose names match below a result.
+func (s *settings) listMatching(cmd *cobra.Command, in *inspect.Inspection, pattern string) error {
+	keep, err := tensorFilter(pattern, "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
+	return report.StoredTensors(cmd.OutOrStdout(), s.format, matching(in, keep))
 }

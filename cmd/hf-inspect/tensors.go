@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
@@ -60,19 +61,18 @@ func (s *settings) listStored(cmd *cobra.Command, model string, keep func(name, 
 	if err != nil {
 		return err
 	}
-	var rows []inspect.StoredTensor
-	for _, row := range in.StoredTensors() {
-		if keep(row.Name, row.Status) {
-			rows = append(rows, row)
-		}
-	}
-	if err := report.StoredTensors(cmd.OutOrStdout(), s.format, rows); err != nil {
+	if err := report.StoredTensors(cmd.OutOrStdout(), s.format, matching(in, keep)); err != nil {
 		return err
 	}
 	if finding.Worst(in.Findings) == finding.Error {
 		return errFindings
 	}
 	return nil
+}
+
+// matching returns the stored tensors that the filter keeps.
+func matching(in *inspect.Inspection, keep func(name, status string) bool) []inspect.StoredTensor {
+	return slices.DeleteFunc(in.StoredTensors(), func(t inspect.StoredTensor) bool { return !keep(t.Name, t.Status) })
 }
 
 func (s *settings) listExpected(cmd *cobra.Command, model string, keep func(name, status string) bool) error {
