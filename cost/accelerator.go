@@ -26,7 +26,7 @@ type Accelerator struct {
 func Accelerators() []Accelerator { return slices.Clone(accelerators) }
 
 // FindAccelerator looks a device up by name; case, spaces and dashes do not
-// matter, and the beginning of a name is enough where it is clear.
+// matter, and a part of a name will do: the first that has it is meant.
 func FindAccelerator(name string) (Accelerator, error) {
 	key := accelerator(name)
 	var starts []Accelerator
@@ -40,6 +40,11 @@ func FindAccelerator(name string) (Accelerator, error) {
 	}
 	if len(starts) > 0 {
 		return starts[0], nil // the table has the most usual form first
+	}
+	for _, a := range accelerators { // 4090
+		if len(key) >= 3 && strings.Contains(accelerator(a.Name), key) {
+			return a, nil
+		}
 	}
 	var names []string
 	for _, a := range accelerators {
