@@ -110,9 +110,9 @@ func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
 	}
 	devices, bandwidth := float64(mem.Devices), a.BandwidthGBs*1e9
 	encoder := p.EncoderSeq
-	decode := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder})
 	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder})
-	s := &Speed{DecodeFLOPs: estimator.Total(decode), PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype}
+	decode := p.model.DecodeFLOPs(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder}, !p.KV.Expanded)
+	s := &Speed{DecodeFLOPs: decode, PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype}
 	weights := float(mem.Weights) * devices
 	s.DecodeBytes = rounded(weights*p.read(p.Batch) + float(mem.KV)*devices)
 	s.Intensity = float(s.DecodeFLOPs) / float(s.DecodeBytes)

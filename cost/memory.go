@@ -48,6 +48,7 @@ type MemoryPlan struct {
 	Train      bool
 	Batch, Seq int64 // of a device: sequences of a micro-batch, tokens of each
 	EncoderSeq int64
+	Chunk      int64       // tokens of a prefill's pass at most; 0: all at once
 	DType      ElementType // of weights and activations
 
 	Stored   *big.Int      // weights as a checkpoint stores them, in place of parameters · dtype
@@ -57,17 +58,16 @@ type MemoryPlan struct {
 	Kernel   estimator.Kernel
 	Overhead *big.Int
 
-	Dropout        bool
-	MaskBytes      int64 // 0: one
-	Recompute      estimator.Recompute
-	Optimizer      Optimizer
-	Master         bool  // weights in 32 bits beside those of 16
-	GradientBytes  int64 // 0: as the weights
-	LoRA           int64 // rank; 0: all parameters are trained
-	LoRAAttention  bool  // beside attention's matrices only
-	Parallel       Parallel
-	Accelerators   []Accelerator
-	DecodeContexts int64 // tokens cached at a decode step; 0: Seq
+	Dropout       bool
+	MaskBytes     int64 // 0: one
+	Recompute     estimator.Recompute
+	Optimizer     Optimizer
+	Master        bool  // weights in 32 bits beside those of 16
+	GradientBytes int64 // 0: as the weights
+	LoRA          int64 // rank; 0: all parameters are trained
+	LoRAAttention bool  // beside attention's matrices only
+	Parallel      Parallel
+	Accelerators  []Accelerator
 }
 
 // MemoryOf answers a plan.

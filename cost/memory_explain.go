@@ -100,7 +100,7 @@ func (p *planned) assumptions(mem *Memory) []string {
 		list = append(list, p.trainingAssumptions(mem)...)
 	} else {
 		list = append(list, "kv: as serving engines store it, in "+p.KVType.Name+remark(p.KVType),
-			"activations: by rule, not measured: the largest set of tensors that lives at once in a prefill of the whole sequence, logits of one position")
+			"activations: by rule, not measured: the largest set of tensors that lives at once in "+p.prefilled()+", logits of one position")
 		if p.KV.Library {
 			list[len(list)-2] = "kv: as the reference library's cache holds it, in " + p.KVType.Name + remark(p.KVType)
 		}
@@ -141,4 +141,11 @@ func (p *planned) trainingAssumptions(mem *Memory) []string {
 		list = append(list, fmt.Sprintf("pipeline: %s, %s micro-batches' activations on the first stage", p.Parallel.Schedule, decimal(p.Parallel.inFlight())))
 	}
 	return list
+}
+
+func (p *planned) prefilled() string {
+	if batch, seq := p.pass(); batch != p.Batch || seq != p.Seq {
+		return fmt.Sprintf("a prefill by %d tokens", seq)
+	}
+	return "a prefill of all sequences at once"
 }

@@ -11,12 +11,26 @@ import (
 func (p *planned) inference(mem *Memory) {
 	mem.KVDType = p.KVType.Name
 	mem.KV = p.cache(p.Batch, p.Seq)
-	peak := p.model.Peak(estimator.SavingUse{Batch: p.Batch, Seq: p.Seq, EncoderSeq: p.EncoderSeq, Kernel: p.Kernel})
-	bytes := new(big.Rat).SetInt(peak.Elements.Big())
-	bytes.Mul(bytes, p.activationBytes())
-	softmax := new(big.Rat).SetInt(peak.Wide.Big())
-	mem.Activations = ceil(bytes.Add(bytes, softmax.Mul(softmax, big.NewRat(4, 1))))
-	mem.ActivationFormula = peak.Elements.String() + " elements in " + peak.Where
+	batch, seq := p.pass()
+	peak := p.model.Peak(estimator.SavingUse{Batch: batch, Seq: seq, EncoderSeq: p.EncoderSeq, Kernel: p.Kernel})
+	tensor, width := big.NewRat(p.Parallel.Tensor, 1), p.activationBytes()
+	whole, split, wide := sized(peak.Elements, width), sized(peak.Split, width), sized(peak.Wide, big.NewRat(4, 1))
+	whole.Add(whole, split.Quo(split, tensor))
+	mem.Activations = ceil(whole.Add(whole, wide.Quo(wide, tensor)))
+	mem.ActivationFormula = peak.Elements.Plus(peak.Split).String() + " elements in " + peak.Where
+}
+
+// pass is what one pass of a prefill runs: all of it, or at most a chunk.
+func (p *planned) pass() (batch, seq int64) {
+	if p.Chunk == 0 || p.Batch*p.Seq <= p.Chunk {
+		return p.Batch, p.Seq
+	}
+	return 1, min(p.Chunk, p.Seq)
+}
+
+func sized(s estimator.Size, width *big.Rat) *big.Rat {
+	bytes := new(big.Rat).SetInt(s.Big())
+	return bytes.Mul(bytes, width)
 }
 
 // activationBytes of an element: weights of few bits are multiplied in 16.

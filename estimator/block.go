@@ -93,6 +93,7 @@ type Scores struct {
 	Cached        Size
 	CachedLibrary Size
 	Expanded      Size // as full keys and values, where the cache holds a latent; else zero
+	Latent        Size // the cached latent without the rotary key, which all heads share
 
 	Window     int64  // tokens; 0 is unlimited
 	Stride     int64  // one key stands for so many tokens; 0 is 1

@@ -45,7 +45,7 @@ func (c *Config) latentAttention(l Latent) Block {
 	sub = append(append(sub, l.More...), Linear(or(l.Output, "o_proj"), values, c.D).Bias(l.Bias))
 	cached := l.KV.Plus(l.Rope)
 	return AttentionBlock("self_attn", Scores{Heads: l.Heads, KVHeads: l.Heads, KeyDim: key, ValueDim: l.Value,
-		Cached: cached, CachedLibrary: cached, Expanded: keys.Plus(values), Window: l.Window}, sub...)
+		Cached: cached, CachedLibrary: cached, Expanded: keys.Plus(values), Latent: l.KV, Window: l.Window}, sub...)
 }
 
 // indexer picks the keys that sparse attention looks at (DeepSeek-V3.2, "DeepSeek

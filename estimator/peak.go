@@ -4,7 +4,8 @@ package estimator
 // without a backward one.
 type Peak struct {
 	Elements Size   // in the activations' dtype
-	Wide     Size   // in 32 bits: scores that plain attention writes out
+	Split    Size   // the same, but shared out by tensor parallelism
+	Wide     Size   // in 32 bits, shared out likewise: scores that plain attention writes out, logits
 	Where    string // the block that needs it
 }
 
@@ -33,10 +34,10 @@ func (r *recorder) peak(b *Block, best *Peak) {
 		here = r.peakOf(b, "attention")
 		s := b.Scores
 		rows := r.b.Times(r.queries(s))
-		here.Elements = here.Elements.Plus(rows.Times(s.Heads.Times(s.ValueDim)))
+		here.Split = here.Split.Plus(rows.Times(s.Heads.Times(s.ValueDim)))
 		if r.use.Kernel == Eager {
 			pairs := rows.Times(s.Heads).Times(r.keys(s))
-			here.Elements, here.Wide = here.Elements.Plus(pairs), pairs
+			here.Split, here.Wide = here.Split.Plus(pairs), pairs
 		}
 	case b.Kind == MLPKind:
 		here = r.peakOf(b, "feed-forward")
@@ -56,7 +57,9 @@ func (r *recorder) peak(b *Block, best *Peak) {
 }
 
 // weigh compares peaks by bytes of 16-bit activations.
-func weigh(p Peak) float64 { return 2*float64(p.Elements.Int()) + 4*float64(p.Wide.Int()) }
+func weigh(p Peak) float64 {
+	return 2*float64(p.Elements.Int()) + 2*float64(p.Split.Int()) + 4*float64(p.Wide.Int())
+}
 
 // peakOf is the residual stream, the block's input, and what its linears make.
 func (r *recorder) peakOf(b *Block, where string) Peak {
@@ -64,7 +67,7 @@ func (r *recorder) peakOf(b *Block, where string) Peak {
 	if b.Scores != nil {
 		rows = r.b.Times(r.queries(b.Scores))
 	}
-	return Peak{Elements: rows.Times(r.model.width().X(2)).Plus(r.made(b, rows)), Where: where}
+	return Peak{Elements: rows.Times(r.model.width().X(2)), Split: r.made(b, rows), Where: where}
 }
 
 // made is what the linears of a block make, all experts that run together.

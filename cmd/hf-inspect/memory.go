@@ -19,6 +19,7 @@ type memoryFlags struct {
 	train      bool
 	batch, seq []int64
 	encoder    int64
+	chunk      int64
 	dtype      string
 	quantise   string
 	kvDType    string
@@ -89,6 +90,7 @@ func (m *memoryFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&m.kv.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&m.kv.window, "window", "capped", "sliding windows: capped, reserved")
 	f.Int64Var(&m.kv.block, "block", 0, "tokens of a block of a paged cache")
+	f.Int64Var(&m.chunk, "chunk", 0, "tokens of a prefill's pass at most (default: all at once)")
 	m.addParallel(f)
 	f.BoolVar(&m.explain, "explain", false, "show each figure's formula, its numbers and its result")
 }
@@ -170,7 +172,7 @@ func choose(flag, value string) (int, error) {
 
 // plan reads what is the same for all dtypes, batches and sequences.
 func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
-	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, LoRAAttention: m.targets == "attention", Parallel: m.parallel, MaskBytes: 1}
+	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, LoRAAttention: m.targets == "attention", Parallel: m.parallel, MaskBytes: 1, Chunk: m.chunk}
 	picked := make(map[string]int)
 	for flag, value := range map[string]string{"attention": m.attention, "dropout": m.dropout, "dropout-masks": m.masks,
 		"recompute": m.recompute, "master-weights": m.master, "lora-targets": m.targets} {
@@ -212,8 +214,8 @@ func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
 
 // formats reads how weights and gradients are kept.
 func (m *memoryFlags) formats(plan *cost.MemoryPlan) error {
-	if m.lora < 0 {
-		return errors.New("--lora cannot be negative")
+	if m.lora < 0 || m.chunk < 0 {
+		return errors.New("--lora and --chunk cannot be negative")
 	}
 	if (m.lora > 0 || m.qlora) && !m.train {
 		return errors.New("--lora and --qlora are for --train")
