@@ -130,4 +130,5 @@ var codes = []Code{
 	{"HFI713", "experts_missing", Error, "The config has more experts than the file holds.", "set the number of experts to what the file holds"},
 	{"HFI714", "experts_beyond_config", Warning, "The file holds more experts than the config has.", "set the number of experts to what the file holds"},
 	{"HFI715", "flat_parameter", Error, "The file holds the flat parameters of a sharded training (FSDP), in which no single weight can be told.", "gather the weights and save again"},
+	{"HFI716", "channels_last", Error, "Convolutions are stored with their channels last, as other frameworks have them; the reference library refuses them.", "move the channels to the second place"},
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -13,21 +14,61 @@ import (
 func fileFindings(c *safetensors.Checkpoint, in *Inspection) []finding.Finding {
 	var list []finding.Finding
 	for _, fault := range c.AllFaults() {
-		list = append(list, faultFinding(fault))
+		if fault.Kind != safetensors.KindDuplicateTensor { // told below, file by file
+			list = append(list, faultFinding(fault))
+		}
 	}
 	list = append(list, headerNotices(c)...)
 	for _, n := range c.Notices {
 		list = append(list, noticeFinding(n, ""))
 	}
-	for _, d := range c.Disagreements {
-		if f, ok := disagreementFinding(d, in); ok {
-			list = append(list, f)
+	for _, same := range alike(c.Disagreements, func(d safetensors.Disagreement) string {
+		return fmt.Sprint(d.Kind, d.Of, d.Indexed, d.Actual)
+	}) {
+		if f, ok := disagreementFinding(same[0], in); ok {
+			list = append(list, repeated(f, same, func(d safetensors.Disagreement) string { return d.Tensor }))
 		}
 	}
-	for _, d := range c.Duplicates {
-		list = append(list, finding.New("HFI208", fmt.Sprintf("%q is in %s and in %s", d.Name, d.First.Path, d.Second.Path)).About(d.Name))
+	for _, same := range alike(c.Duplicates, func(d safetensors.Duplicate) [2]string { return [2]string{d.First.Path, d.Second.Path} }) {
+		d := same[0]
+		f := finding.New("HFI208", fmt.Sprintf("%q is in %s and in %s", d.Name, d.First.Path, d.Second.Path)).In(d.Second.Path)
+		list = append(list, repeated(f, same, func(d safetensors.Duplicate) string { return d.Name }))
 	}
 	return list
+}
+
+// alike groups entries of one key, in the order of their first ones: a file that
+// an index forgot is one finding, not one for each of its tensors.
+func alike[T any, K comparable](entries []T, key func(T) K) [][]T {
+	places := make(map[K]int)
+	var groups [][]T
+	for _, e := range entries {
+		at, known := places[key(e)]
+		if !known {
+			at = len(groups)
+			places[key(e)] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], e)
+	}
+	return groups
+}
+
+// repeated makes the finding of the first entry speak of all.
+func repeated[T any](f finding.Finding, same []T, name func(T) string) finding.Finding {
+	var names []string
+	for _, e := range same {
+		if n := name(e); n != "" {
+			names = append(names, n)
+		}
+	}
+	if len(names) > 1 {
+		f.Message += fmt.Sprintf(" (and %d more)", len(names)-1)
+	}
+	if len(names) > 0 {
+		f = f.About(names...)
+	}
+	return f
 }
 
 // headerNotices reports oddities of headers. One that does not concern a single
@@ -118,7 +159,11 @@ func disagreementFinding(d safetensors.Disagreement, in *Inspection) (finding.Fi
 		}
 		return finding.New("HFI205", fmt.Sprintf("%s is not in the index %s", d.Actual, what)).In(d.Actual), true
 	case safetensors.TotalSizeDiffers:
-		return finding.New("HFI206", fmt.Sprintf("the index says total_size %s, the headers sum to %d bytes", d.Declared, d.Counted)), true
+		message := fmt.Sprintf("the index says total_size %s, the headers sum to %d bytes", d.Declared, d.Counted)
+		if cause := sizeCause(safetensors.Declared{Raw: d.Declared}, in); cause != "" {
+			message += "; " + cause
+		}
+		return finding.New("HFI206", message), true
 	case safetensors.TotalParametersDiffers:
 		if in.Counts.isOneOf(d.Declared) {
 			return finding.Finding{}, false
@@ -139,7 +184,7 @@ func (c *Counts) isOneOf(declared string) bool {
 }
 
 // choiceFindings names the weights that were not counted.
-func choiceFindings(choice *safetensors.Choice) []finding.Finding {
+func choiceFindings(choice *safetensors.Choice, c *safetensors.Checkpoint) []finding.Finding {
 	var list []finding.Finding
 	for _, n := range choice.Notices {
 		list = append(list, noticeFinding(n, ""))
@@ -147,8 +192,8 @@ func choiceFindings(choice *safetensors.Choice) []finding.Finding {
 	var others []string
 	for i := range choice.Others {
 		s := &choice.Others[i]
-		if len(s.Files) == 0 {
-			continue // an index alone
+		if len(s.Files) == 0 || counted(s.Files, c) {
+			continue // an index alone, or the index's shards under names of another pattern
 		}
 		name := s.Name()
 		if size := s.Size(); size >= 0 {
@@ -160,4 +205,14 @@ func choiceFindings(choice *safetensors.Choice) []finding.Finding {
 		list = append(list, finding.New("HFI211", "other weights are there and not counted: "+strings.Join(finding.Names(others), ", ")))
 	}
 	return list
+}
+
+// counted reports whether all parts of a set are among the counted files.
+func counted(parts []safetensors.Part, c *safetensors.Checkpoint) bool {
+	for _, p := range parts {
+		if !slices.ContainsFunc(c.Files, func(f *safetensors.File) bool { return f.Path == p.Path }) {
+			return false
+		}
+	}
+	return true
 }

@@ -21,6 +21,10 @@ type Options struct {
 	Parallel int
 	Progress func(done, total int)
 
+	// WholeIndex reads the index of a repository on the Hub even where it would
+	// only repeat the headers.
+	WholeIndex bool
+
 	// Base finds the base model that an adapter's config names; nil looks beside
 	// the adapter only.
 	Base func(ctx context.Context, name, revision string) (source.Source, error)
@@ -39,7 +43,7 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 		return nil, err
 	}
 	checkpoint, err := safetensors.ReadCheckpoint(ctx, src, choice.Set,
-		safetensors.ReadOptions{Parallel: opts.Parallel, Progress: opts.Progress})
+		safetensors.ReadOptions{Parallel: opts.Parallel, Progress: opts.Progress, WholeIndex: opts.WholeIndex})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	in.Ledger.Rows = append(in.Ledger.Rows, storedRows(checkpoint)...)
 	in.breakdown(checkpoint)
 	findings = append(findings, fileFindings(checkpoint, in)...)
-	findings = append(findings, choiceFindings(choice)...)
+	findings = append(findings, choiceFindings(choice, checkpoint)...)
 	findings = append(findings, in.hubFindings(src, choice, opts)...)
 	in.Findings = finding.Sort(findings)
 	if meter, ok := src.(source.Meter); ok {

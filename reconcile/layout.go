@@ -47,8 +47,11 @@ func (m *matching) rearrange() {
 	a := &arrangement{matching: m, left: m.remaining()}
 	a.fuse()
 	a.split()
+	a.splitLatent()
 	a.stackExperts()
 	a.unstackExperts()
+	a.splitStacks()
+	a.channelsLast()
 }
 
 // isMatched reports whether nothing is left of either account.
