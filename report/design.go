@@ -54,7 +54,7 @@ func Designs(w io.Writer, format string, d *Design, style Style) error {
 	if format != "text" {
 		return g.writeHeaded(w, format)
 	}
-	fmt.Fprintf(w, "%.6g parameters, %s · batch %s · %s tokens · %s\n\n", d.Target.Parameters, d.Target.From, Thousands(d.Target.Batch), Thousands(d.Target.Seq), d.Target.DType)
+	fmt.Fprintf(w, "%s parameters, %s · batch %s · %s tokens · %s\n\n", Thousands(int64(d.Target.Parameters)), d.Target.From, Thousands(d.Target.Batch), Thousands(d.Target.Seq), d.Target.DType)
 	if err := g.writeHeaded(w, format); err != nil {
 		return err
 	}
