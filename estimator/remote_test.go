@@ -58,6 +58,7 @@ var remoteCases = []remoteCase{
 	{repo: "tiiuae__falcon-40b", bytes: 83671941120, width: 2, apart: 65024 * 8192, why: "the tied head is stored as well",
 		others: []string{"lm_head.weight"}},
 	{repo: "OpenAssistant__oasst-rm-2.1-pythia-1.4b-epoch-2.5", bytes: 5246377988, width: 4},
+	{repo: "microsoft__Phi-mini-MoE-instruct", elements: 7647632704},
 	{repo: "microsoft__Phi-3-small-8k-instruct", elements: 7392274432},
 	{repo: "nvidia__Llama-3_3-Nemotron-Super-49B-v1", elements: 49867145216},
 }

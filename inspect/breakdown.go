@@ -127,22 +127,40 @@ func (l *LayerSum) add(module string, t *safetensors.Tensor, parameters int64) {
 // splitLayer takes a name apart at its first number: h, 0 and attn.c_attn of
 // h.0.attn.c_attn.weight. Numbers further in become "*", so that experts add up.
 func splitLayer(name string) (stack string, layer int64, module string, ok bool) {
-	segments := strings.Split(name, ".")
-	for i, s := range segments {
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || i == 0 || i == len(segments)-1 {
-			continue
+	start := 0
+	for segment := range strings.SplitSeq(name, ".") {
+		end := start + len(segment)
+		if n, isNumber := layerNumber(segment); isNumber && start > 0 && end < len(name) {
+			return name[:start-1], n, moduleOf(name[end+1:]), true
 		}
-		inner := segments[i+1:]
-		if len(inner) > 1 {
-			inner = inner[:len(inner)-1] // weight and bias of a module together
-		}
-		for j, s := range inner {
-			if _, err := strconv.ParseUint(s, 10, 32); err == nil {
-				inner[j] = "*"
-			}
-		}
-		return strings.Join(segments[:i], "."), n, strings.Join(inner, "."), true
+		start = end + 1
 	}
 	return "", 0, "", false
+}
+
+// layerNumber reads a segment of digits. It is asked for every segment of every
+// name, and strconv makes an error for each that is none.
+func layerNumber(segment string) (int64, bool) {
+	if segment == "" || segment[0] < '0' || segment[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(segment, 10, 32)
+	return n, err == nil
+}
+
+// moduleOf is what follows the layer, weight and bias of a module together.
+func moduleOf(inner string) string {
+	if i := strings.LastIndexByte(inner, '.'); i >= 0 {
+		inner = inner[:i]
+	}
+	if !strings.ContainsAny(inner, "0123456789") {
+		return inner
+	}
+	segments := strings.Split(inner, ".")
+	for i, s := range segments {
+		if _, isNumber := layerNumber(s); isNumber {
+			segments[i] = "*"
+		}
+	}
+	return strings.Join(segments, ".")
 }

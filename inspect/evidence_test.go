@@ -37,6 +37,7 @@ func TestEvidenceIsTrue(t *testing.T) {
 			add(modelTypeOf(t, []byte(r.Config)), func(e *Evidence) { e.Index++ })
 		}
 	}
+	addNamed(t, add)
 	folders, err := filepath.Glob("../estimator/testdata/remote_code/*/config.json")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no repositories with code of their own: %v", err)
@@ -62,6 +63,21 @@ func TestEvidenceIsTrue(t *testing.T) {
 	}
 	if table.String() != evidenceTable {
 		t.Error("evidence.tsv is not what the testdata holds: run go test ./inspect -update")
+	}
+}
+
+// addNamed counts the repositories known by name whose total is met.
+func addNamed(t *testing.T, add func(string, func(*Evidence))) {
+	t.Helper()
+	repos := make(map[string]*repo)
+	for _, r := range readRepos(t) {
+		repos[r.Folder] = &r
+	}
+	for _, c := range namedCases {
+		l := newLayout(t, c, repos[c.folder])
+		if l.index.Metadata.Total > 0 && c.apart == 0 {
+			add(modelTypeOf(t, l.config(repos[c.folder])), func(e *Evidence) { e.Index++ })
+		}
 	}
 }
 

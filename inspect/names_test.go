@@ -99,6 +99,8 @@ var namedCases = []namedCase{
 	{folder: "IrfanUruchi__Llama-2-13B-bnb-nf4", dtype: "F16", scheme: storage{"bitsandbytes", "nf4, double", 4, 64}, states: 280},
 	{folder: "diffusers-internal-dev__test-dummy-3-t5-bnb-nf4", dtype: "BF16", single: []string{"DenseReluDense.wo.weight"},
 		scheme: storage{"bitsandbytes", "nf4", 4, 64}, states: 144},
+	{folder: "Qwen__Qwen-7B-Chat-Int4", dtype: "F16", scheme: storage{"gptq", "", 4, 128}, shapes: map[string]typed{ // biases that the quantiser adds
+		"attn.c_proj.bias": {"F16", []int64{4096}}, "mlp.c_proj.bias": {"F16", []int64{4096}}, "w1.bias": {"F16", []int64{11008}}, "w2.bias": {"F16", []int64{11008}}}},
 	{folder: "openai__gpt-oss-20b", dtype: "BF16", scheme: storage{"mxfp4", "", 4, 32}},
 	{folder: "lmstudio-community__Qwen3-14B-MLX-4bit", dtype: "BF16", scheme: storage{"mlx", "affine", 4, 64}},
 	{folder: "roshinpv__qwen2-mlx", dtype: "BF16", scheme: storage{"mlx", "affine", 3, 64}},
