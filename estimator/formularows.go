@@ -15,8 +15,41 @@ type tally struct {
 }
 
 type bucket struct {
-	size    Size
+	size    Size // outside the stack
+	layers  Size // of the stack's layers, all together
 	tensors []string
+}
+
+// total is the bucket's sum. Layers of several kinds are counted kind by kind;
+// where a monomial stands for all of them it is written with the depth again.
+func (b *bucket) total(depth Size) Size { return b.size.Plus(b.layers.perDepth(depth)) }
+
+// perDepth writes multiples of the depth's value as multiples of its symbol.
+func (s Size) perDepth(depth Size) Size {
+	n := depth.Int()
+	if n < 2 || len(depth.terms) != 1 || len(depth.terms[0].factors) != 1 {
+		return s
+	}
+	symbol := depth.terms[0].factors[0].symbol
+	sum := Size{over: s.over, missing: s.missing}
+	for _, t := range s.terms {
+		one := Size{t.value(), []term{t}, false, ""}
+		named := slices.ContainsFunc(t.factors, func(f factor) bool { return f.symbol == symbol })
+		if !named && t.coefficient%n == 0 {
+			one = Size{t.value() / n, []term{{t.coefficient / n, t.factors}}, false, ""}.Times(depth)
+		}
+		sum = sum.Plus(one)
+	}
+	return sum
+}
+
+// value is the term's number; beyond 64 bits it saturates.
+func (t term) value() int64 {
+	n := t.coefficient
+	for _, f := range t.factors {
+		n, _ = mul64(n, f.raised())
+	}
+	return n
 }
 
 func newTally(m *Model) *tally {
@@ -30,10 +63,19 @@ func newTally(m *Model) *tally {
 			if p.Buffer || p.TiedTo != "" {
 				continue
 			}
-			s.add(reasonOf(l, p), l.elements(p), l.folded(p))
+			s.add(reasonOf(l, p), l.elements(p), l.layer != nil, l.folded(p))
 		}
 	})
 	s.countBlocks(m.parts(), Const(1), "")
+	s.attention, s.feedForward = s.attention.orDepth(m.N), s.feedForward.orDepth(m.N)
+	return s
+}
+
+// orDepth writes a number of layers by the depth's symbol where it is all of them.
+func (s Size) orDepth(depth Size) Size {
+	if s.Int() == depth.Int() {
+		return depth
+	}
 	return s
 }
 
@@ -130,25 +172,29 @@ func mlpWidth(b *Block, d Size) Size {
 	return width
 }
 
-func (s *tally) add(code string, n Size, name string) {
+func (s *tally) add(code string, n Size, layered bool, name string) {
 	b := s.buckets[code]
 	if b == nil {
 		b = new(bucket)
 		s.buckets[code] = b
 	}
-	b.size = b.size.Plus(n)
+	if layered {
+		b.layers = b.layers.Plus(n)
+	} else {
+		b.size = b.size.Plus(n)
+	}
 	if name != "" && !slices.Contains(b.tensors, name) {
 		b.tensors = append(b.tensors, name)
 	}
 }
 
-// move takes n out of one bucket into another; the tensors concerned are those
-// of the first.
+// move takes n, of layers, out of one bucket into another; the tensors concerned
+// are those of the first.
 func (s *tally) move(from, to string, n Size) {
-	s.add(from, n.X(-1), "")
-	s.add(to, n, "")
+	s.add(from, n.X(-1), true, "")
+	s.add(to, n, true, "")
 	for _, name := range s.buckets[from].tensors {
-		s.add(to, Size{}, name)
+		s.add(to, Size{}, true, name)
 	}
 }
 
@@ -163,22 +209,24 @@ func (s *tally) rows() []FormulaRow {
 	if s.textbook {
 		m := s.model
 		square := m.D.Times(m.D)
-		s.add("token_embeddings", m.V.Times(m.D).X(-1), "")
-		s.add("attention_shapes", s.attention.Times(square).X(-4), "")
-		s.add("layers_without_attention", m.N.Minus(s.attention).Times(square).X(-4), "")
-		s.add("mlp_shapes", s.feedForward.Times(square).X(-8), "")
+		s.add("token_embeddings", m.V.Times(m.D).X(-1), false, "")
+		s.add("attention_shapes", s.attention.Times(square).X(-4), true, "")
+		s.add("layers_without_attention", m.N.Minus(s.attention).Times(square).X(-4), true, "")
+		s.add("mlp_shapes", s.feedForward.Times(square).X(-8), true, "")
 		instead := "layers_without_mlp"
 		if s.buckets["routed_experts"] != nil {
 			instead = "routed_experts"
 		}
-		s.add(instead, m.N.Minus(s.feedForward).Times(square).X(-8), "")
+		s.add(instead, m.N.Minus(s.feedForward).Times(square).X(-8), true, "")
 	}
 	var rows []FormulaRow
 	known := make(map[string]bool)
 	for _, r := range formulaReasons {
 		known[r.code] = true
-		if b := s.buckets[r.code]; b != nil && b.size.Int() != 0 {
-			rows = append(rows, FormulaRow{r.code, r.reason, b.size.String(), b.size.Int(), b.tensors})
+		if b := s.buckets[r.code]; b != nil {
+			if n := b.total(s.model.N); n.Int() != 0 {
+				rows = append(rows, FormulaRow{r.code, r.reason, n.String(), n.Int(), b.tensors})
+			}
 		}
 	}
 	var towers []string
@@ -190,7 +238,8 @@ func (s *tally) rows() []FormulaRow {
 	slices.Sort(towers)
 	for _, code := range towers {
 		b := s.buckets[code]
-		rows = append(rows, FormulaRow{code, strings.ReplaceAll(code, "_", " "), b.size.String(), b.size.Int(), b.tensors})
+		n := b.size.Plus(b.layers)
+		rows = append(rows, FormulaRow{code, strings.ReplaceAll(code, "_", " "), n.String(), n.Int(), b.tensors})
 	}
 	return rows
 }
