@@ -36,8 +36,9 @@ type Speed struct {
 	PeakDType       string   `json:"peak_dtype"`
 }
 
-// mostTokens bounds the search for what fits.
-const mostTokens = 1 << 32
+// mostTokens bounds batch and sequence, and with them the search for what fits:
+// their product stays within 64 bits.
+const mostTokens = 1 << 31
 
 func (p *planned) fit(a Accelerator, mem *Memory) Fit {
 	capacity := new(big.Int)

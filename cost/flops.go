@@ -27,7 +27,8 @@ type FLOPs struct {
 	Components  []Component  `json:"components"`
 	Layers      []LayerFLOPs `json:"layers,omitempty"`
 	Conventions []Convention `json:"conventions"`
-	Formulas    []Formula    `json:"formulas"` // each component in symbols, in numbers, as a result
+	Bounds      []Bound      `json:"bounds,omitempty"` // on accelerators that are asked about
+	Formulas    []Formula    `json:"formulas"`         // each component in symbols, in numbers, as a result
 }
 
 // Component is one kind of work, all layers together.

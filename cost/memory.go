@@ -75,6 +75,9 @@ func MemoryOf(m *estimator.Model, plan MemoryPlan) (*Memory, error) {
 	if plan.Batch < 1 || plan.Seq < 1 {
 		return nil, errors.New("batch and sequence count from 1")
 	}
+	if plan.Batch > mostTokens || plan.Seq > mostTokens || plan.EncoderSeq > mostTokens {
+		return nil, fmt.Errorf("batch and sequence end at %d", int64(mostTokens))
+	}
 	if width := plan.DType.Bytes; plan.Train && (!width.IsInt() || width.Num().Int64() < 2) {
 		return nil, fmt.Errorf("training computes in fp32, bf16 or fp16, not %s", plan.DType.Name)
 	}

@@ -79,6 +79,9 @@ func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
 	t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare))
 	t.add("+ backward", Big(f.Backward), "")
 	t.strong("= training step", Big(f.Training), scientific(f.Training))
+	for _, b := range f.Bounds {
+		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), fmt.Sprintf("forward, %.4g ms training, at the %s peak of %.4g TFLOP/s", 1e3*b.TrainingSeconds, b.DType, b.Peak/1e12))
+	}
 	t.blank()
 	for _, c := range f.Conventions {
 		t.add("  "+c.Name, Big(c.FLOPs), c.Formula)

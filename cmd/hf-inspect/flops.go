@@ -19,6 +19,7 @@ type passFlags struct {
 	attention  string
 	recompute  string
 	explain    bool
+	gpu, dtype string
 }
 
 func (p *passFlags) check() error {
@@ -68,27 +69,49 @@ func newFLOPs(s *settings) *cobra.Command {
 	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
 	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
 	f.BoolVar(&p.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	f.StringVar(&p.gpu, "gpu", "", "accelerators whose peak bounds the time, such as A100,H100-SXM")
+	f.StringVar(&p.dtype, "dtype", "bf16", "dtype of the products on them: fp32, bf16, fp16, fp8, int8")
 	shape.add(f)
 	return cmd
 }
 
 func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shape *shapeFlags) error {
+	devices, err := accelerators(p.gpu)
+	if err != nil {
+		return usageError{err}
+	}
 	var all []report.ModelFLOPs
 	for _, name := range shape.names(models) {
 		e, err := s.estimateOr(cmd, name, shape)
 		if err != nil {
 			return err
 		}
-		for _, batch := range p.batch {
-			for _, seq := range p.seq {
-				pass := estimator.Pass{Batch: batch, Seq: seq, Past: p.past, LogitsToKeep: p.keep, EncoderSeq: p.encoder}
-				if p.encoder == 0 {
-					pass.EncoderSeq = seq
+		for _, pass := range p.passes() {
+			f := cost.ForwardFLOPs(e.Described, pass, cost.Options{Fused: p.attention == "fused", Recompute: p.recompute == "full"})
+			for _, device := range devices {
+				bound, err := f.BoundOn(device, p.dtype)
+				if err != nil {
+					return usageError{err}
 				}
-				f := cost.ForwardFLOPs(e.Described, pass, cost.Options{Fused: p.attention == "fused", Recompute: p.recompute == "full"})
-				all = append(all, report.ModelFLOPs{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, FLOPs: f})
+				f.Bounds = append(f.Bounds, bound)
 			}
+			all = append(all, report.ModelFLOPs{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, FLOPs: f})
 		}
 	}
 	return report.FLOPs(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), p.explain)
+}
+
+// passes are one for each batch and sequence.
+func (p *passFlags) passes() []estimator.Pass {
+	var list []estimator.Pass
+	for _, batch := range p.batch {
+		for _, seq := range p.seq {
+			pass := estimator.Pass{Batch: batch, Seq: seq, Past: p.past, LogitsToKeep: p.keep, EncoderSeq: p.encoder}
+			if p.encoder == 0 {
+				pass.EncoderSeq = seq
+			}
+			list = append(list, pass)
+		}
+	}
+	return list
 }

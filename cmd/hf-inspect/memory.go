@@ -199,17 +199,24 @@ func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
 		return plan, fmt.Errorf("--overhead: %w", err)
 	}
 	plan.Overhead, _ = big.NewFloat(overhead).Int(nil)
-	for name := range strings.SplitSeq(m.gpu, ",") {
+	plan.Accelerators, err = accelerators(m.gpu)
+	return plan, err
+}
+
+// accelerators looks up a list of names.
+func accelerators(names string) ([]cost.Accelerator, error) {
+	var list []cost.Accelerator
+	for name := range strings.SplitSeq(names, ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
 		a, err := cost.FindAccelerator(name)
 		if err != nil {
-			return plan, err
+			return nil, err
 		}
-		plan.Accelerators = append(plan.Accelerators, a)
+		list = append(list, a)
 	}
-	return plan, nil
+	return list, nil
 }
 
 // formats reads how weights and gradients are kept.
