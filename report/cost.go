@@ -44,7 +44,7 @@ func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bo
 	if len(all) == 1 && format == "text" {
 		flopsInFull(w, &all[0], style)
 		if explain {
-			explained(w, all[0].Formulas, style)
+			writeFormulas(w, all[0].Formulas, style)
 		}
 		return nil
 	}
@@ -97,7 +97,7 @@ func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bo
 	if len(all) == 1 && format == "text" {
 		kvInFull(w, &all[0], style)
 		if explain {
-			explained(w, all[0].Formulas, style)
+			writeFormulas(w, all[0].Formulas, style)
 		}
 		return nil
 	}

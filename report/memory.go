@@ -78,7 +78,7 @@ func memoryInFull(w io.Writer, m *ModelMemory, style Style, explain bool) {
 	}
 	t.write(w, style)
 	if explain {
-		explained(w, m.Formulas, style)
+		writeFormulas(w, m.Formulas, style)
 	}
 	fmt.Fprintln(w)
 	for _, a := range m.Assumptions {
@@ -123,8 +123,8 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	}
 }
 
-// explained writes each figure's formula in symbols, in numbers, and its result.
-func explained(w io.Writer, formulas []cost.Formula, style Style) {
+// writeFormulas writes each figure's formula in symbols, in numbers, and its result.
+func writeFormulas(w io.Writer, formulas []cost.Formula, style Style) {
 	for _, f := range formulas {
 		fmt.Fprintln(w)
 		fmt.Fprintln(w, wrap("  "+Safe(f.Name+" = "+f.Symbols), style.Width, "      "))

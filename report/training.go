@@ -39,7 +39,7 @@ func Training(w io.Writer, format string, run ModelTraining, style Style, explai
 	fmt.Fprintln(w)
 	t.write(w, style)
 	if explain {
-		explained(w, run.Formulas, style)
+		writeFormulas(w, run.Formulas, style)
 	}
 	return nil
 }
