@@ -79,12 +79,12 @@ type Definition struct {
 // Definitions lists the counts in the order in which they are printed.
 func (c *Counts) Definitions() []Definition {
 	return []Definition{
-		{"unique parameters", "what the architecture loads, each tied tensor once", c.UniqueParameters},
-		{"stored elements", "every element of every tensor in the files", &c.StoredElements},
-		{"logical parameters", "stored parameters, quantised storage unpacked, ties as stored", c.LogicalParameters},
-		{"without embeddings", "unique without look-ups and without an untied head", c.NonEmbeddingParameters},
-		{"active per token", "unique that one token's forward pass uses", c.ActiveParameters},
-		{"estimated from config", "the unique parameters that the config calls for", c.EstimatedParameters},
+		{"unique parameters", "loaded by the architecture, ties once", c.UniqueParameters},
+		{"stored elements", "all elements of all tensors", &c.StoredElements},
+		{"logical parameters", "stored parameters, unpacked", c.LogicalParameters},
+		{"without embeddings", "unique, no look-ups, no untied head", c.NonEmbeddingParameters},
+		{"active per token", "unique that one token uses", c.ActiveParameters},
+		{"estimated from config", "unique, by the config alone", c.EstimatedParameters},
 	}
 }
 

@@ -118,9 +118,9 @@ func EstimateMarkdown(w io.Writer, e *inspect.Estimate) error {
 
 func estimateCounts(e *inspect.Estimate) []inspect.Definition {
 	return []inspect.Definition{
-		{Name: "unique parameters", Meaning: "each tied tensor once", Value: e.Counts.UniqueParameters},
-		{Name: "stored elements", Meaning: "what saving the model would store, buffers included", Value: e.Counts.StoredElements},
-		{Name: "without embeddings", Meaning: "unique without look-ups and without an untied head", Value: e.Counts.NonEmbeddingParameters},
-		{Name: "active per token", Meaning: "unique that one token's forward pass uses", Value: e.Counts.ActiveParameters},
+		{Name: "unique parameters", Meaning: "ties counted once", Value: e.Counts.UniqueParameters},
+		{Name: "stored elements", Meaning: "what saving it stores, with buffers", Value: e.Counts.StoredElements},
+		{Name: "without embeddings", Meaning: "unique, no look-ups, no untied head", Value: e.Counts.NonEmbeddingParameters},
+		{Name: "active per token", Meaning: "unique that one token uses", Value: e.Counts.ActiveParameters},
 	}
 }

@@ -18,6 +18,7 @@ type line struct {
 	label, number, remark string
 	free                  string // printed as it is, when not empty
 	strong                bool
+	math                  bool // the remark is a formula
 }
 
 // table lays lines out: labels to the left, numbers to the right.
@@ -89,24 +90,25 @@ func clip(text string, width int) string {
 	return string(runes[:max(0, width-1)]) + "…"
 }
 
-// wrap breaks text at spaces into lines of at most width columns; those after
-// the first are indented.
+// wrap breaks text at spaces into lines of at most width columns. The text's own
+// first spaces are kept; lines after the first get the given indent.
 func wrap(text string, width int, indent string) string {
 	if width <= 0 || utf8.RuneCountInString(text) <= width {
 		return text
 	}
 	var lines []string
-	current := ""
+	current := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	empty := true
 	for _, word := range strings.Fields(text) {
-		switch {
-		case current == "":
-			current = word
-		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width:
+		if !empty && utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width {
 			lines = append(lines, current)
-			current = indent + word
-		default:
-			current += " " + word
+			current, empty = indent, true
 		}
+		if !empty {
+			current += " "
+		}
+		current += word
+		empty = false
 	}
 	return strings.Join(append(lines, current), "\n")
 }

@@ -23,16 +23,23 @@ type Details struct {
 
 // Text writes an inspection for a reader at a terminal.
 func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
-	fmt.Fprintln(w, clip(Safe(strings.Join(who(in), " · ")), style.Width))
+	fmt.Fprintln(w, wrap(Safe(strings.Join(who(in), " · ")), style.Width, "  "))
 	fmt.Fprintln(w)
 	writeAdapter(w, in.Adapter, style)
 	counts := countLines(in)
 	ledger := ledgerLines(&in.Formula, &in.Ledger, &in.Counts)
 	label, number := counts.widths()
 	l, n := ledger.widths()
-	counts.writeAt(w, style, max(label, l), max(number, n))
+	if l-label <= mostPadding { // side by side where it costs little room
+		label, l = max(label, l), max(label, l)
+		number, n = max(number, n), max(number, n)
+	}
+	counts.writeAt(w, style, label, number)
 	fmt.Fprintln(w)
-	ledger.writeAt(w, style, max(label, l), max(number, n))
+	ledger.writeAt(w, style, l, n)
+	if letters := explained(in.Formula.Symbols, remarks(ledger), "NDV"); letters != "" {
+		fmt.Fprintln(w, "\n"+wrap("  where "+letters, style.Width, "    "))
+	}
 	if details.Layers {
 		layers(w, in, style)
 	}
@@ -40,6 +47,21 @@ func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
 		breakdown(w, in, by, style)
 	}
 	Findings(w, in.Findings, style)
+}
+
+// mostPadding is how much wider the counts may get to stand in line with the
+// ledger.
+const mostPadding = 10
+
+// remarks lists the formulas of a table.
+func remarks(t *table) []string {
+	var list []string
+	for _, l := range t.lines {
+		if l.math {
+			list = append(list, l.remark)
+		}
+	}
+	return list
 }
 
 // who lists what model this is and where it was read.
@@ -122,7 +144,11 @@ func ledgerLines(formula *inspect.Formula, ledger *inspect.Ledger, counts *inspe
 	if ledger.Unexplained == nil {
 		t.add("  unexplained", "unknown", "")
 	} else if *ledger.Unexplained != 0 || len(ledger.UnexplainedTensors) > 0 {
-		t.strong("+ unexplained", Thousands(*ledger.Unexplained), unexplainedNames(ledger))
+		sign, n := "+", *ledger.Unexplained
+		if n < 0 {
+			sign, n = "−", -n
+		}
+		t.strong(sign+" unexplained", Thousands(n), unexplainedNames(ledger))
 	}
 	t.strong("= in the file", Thousands(counts.StoredElements), "")
 	if ledger.Unexplained != nil && *ledger.Unexplained == 0 && len(ledger.UnexplainedTensors) == 0 {
@@ -149,14 +175,15 @@ func formulaLines(t *table, formula *inspect.Formula, rows []reconcile.Row) {
 	}
 	for _, row := range rows {
 		if row.Stage == reconcile.FormulaStage {
-			t.add(signed(row))
+			label, number, remark := signed(row)
+			t.lines = append(t.lines, line{label: label, number: number, remark: remark, math: true})
 		}
 	}
 	derived := short(*formula.Derived)
 	if derived != "" && len(formula.Notes) > 0 {
 		derived += ", " + strings.Join(formula.Notes, ", ")
 	}
-	t.strong("= from the config", Thousands(*formula.DerivedValue), derived)
+	t.lines = append(t.lines, line{label: "= from the config", number: Thousands(*formula.DerivedValue), remark: derived, strong: true, math: true})
 }
 
 // short returns a formula that can be taken in at a glance, else nothing: the
@@ -174,7 +201,11 @@ func signed(row reconcile.Row) (label, number, remark string) {
 	if n < 0 {
 		sign, n = "− ", -n
 	}
-	return sign + row.Reason, Thousands(n), remarkOf(row)
+	remark = remarkOf(row)
+	if row.Elements < 0 && row.Stage == reconcile.FormulaStage && remark != "" {
+		remark = negated(remark)
+	}
+	return sign + row.Reason, Thousands(n), remark
 }
 
 // remarkOf is a row's formula; of the tensors in a file, their number and names.
@@ -363,11 +394,17 @@ func EstimateText(w io.Writer, e *inspect.Estimate, style Style) {
 	t.blank()
 	formulaLines(t, &e.Formula, e.Ledger.Rows)
 	t.write(w, style)
-	symbols := &table{indent: "  "}
-	symbols.lines = append(symbols.lines, line{free: wrap("  where "+whereText(e.Formula.Symbols), style.Width, "    ")})
-	fmt.Fprintln(w)
-	symbols.write(w, style)
+	fmt.Fprintln(w, "\n"+wrap("  where "+explained(e.Formula.Symbols, []string{letters(e.Formula.Symbols)}, ""), style.Width, "    "))
 	Findings(w, e.Findings, style)
+}
+
+// letters names all symbols, so that all are explained.
+func letters(symbols []estimator.Symbol) string {
+	var text string
+	for _, s := range symbols {
+		text += " " + s.Name
+	}
+	return text
 }
 
 func whereText(symbols []estimator.Symbol) string {
