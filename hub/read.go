@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,9 @@ import (
 // maxSmall bounds the files that are read in one piece, and compressed where
 // the Hub does that. Larger ones live in large-file storage.
 const maxSmall = 16 << 20
+
+// mostAhead bounds the room that is made for an answer before it comes.
+const mostAhead = 4 << 20
 
 // ReadRange reads a part of a file of the pinned commit. What was read before
 // at this commit comes from the cache, and what the listing knows (a missing
@@ -52,6 +56,7 @@ func (m *Model) read(ctx context.Context, f FileInfo, offset, length int64) ([]b
 		return m.readSmall(ctx, f)
 	}
 	p := &part{m: m, f: f, offset: offset, length: length}
+	p.buf.Grow(int(min(length, mostAhead)) + bytes.MinRead) // headers stay in memory: no room that is not needed
 	err := m.client.again(ctx, func() error { return p.step(ctx) })
 	return p.buf.Bytes(), err
 }

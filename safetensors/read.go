@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 const (
 	defaultParallel  = 8
 	defaultFirstRead = 64 << 10
+	headerRoom       = 4 << 10 // spare room in an estimate of a header's length
 	unknownSizeStep  = 4 << 20
 	maxIndexSize     = 512 << 20 // the largest known index has 60 MB
 )
@@ -30,8 +32,15 @@ type ReadOptions struct {
 
 	// FirstRead is the size of the first request for each file in bytes; a header
 	// that is longer takes a second request. 0 means as much as the header will
-	// likely need by what the index says, and 64 KiB without one.
+	// likely need by what the index says or by how large it is, and 64 KiB without
+	// one.
 	FirstRead int64
+
+	// WholeIndex reads the index of a source that is a [source.IndexSource] even
+	// where the shards' names tell which they are. Such a source is far away: the
+	// index costs a request there, and often as many bytes as all headers, to
+	// repeat what they say. Any other source's index is always read.
+	WholeIndex bool
 
 	// IndexedOnly leaves files out of the count that the index does not name, even
 	// where their tensors extend the set; see [Checkpoint.Unused].
@@ -51,7 +60,7 @@ func ReadCheckpoint(ctx context.Context, src source.Source, set Set, opts ReadOp
 		r.c.Index = r.offeredIndex(ctx)
 	}
 	if set.Index != "" && r.c.Index == nil {
-		if err := r.readIndex(ctx); err != nil {
+		if err := r.index(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -73,6 +82,49 @@ type reader struct {
 
 	expected map[string]int64  // likely header length by path, from the index
 	headers  map[string][]byte // offered by the source, all in one step
+}
+
+// index reads the index, or does without.
+func (r *reader) index(ctx context.Context) error {
+	spare, err := r.sparesIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if !spare {
+		return r.readIndex(ctx)
+	}
+	// Of the index its size is known: it repeats each name once, as the headers
+	// do, and takes a little less for each tensor than they.
+	set := &r.c.Set
+	r.expected = make(map[string]int64, len(set.Files))
+	for _, part := range set.Files {
+		r.expected[part.Path] = set.IndexSize*3/2/int64(len(set.Files)) + headerRoom
+	}
+	return nil
+}
+
+// sparesIndex reports whether an index that is far away can be done without: the
+// numbering is complete, and no other file beside the shards could belong to
+// them.
+func (r *reader) sparesIndex(ctx context.Context) (bool, error) {
+	set := &r.c.Set
+	if _, far := r.src.(source.IndexSource); !far || r.opts.WholeIndex {
+		return false, nil
+	}
+	if set.IndexSize < 0 || set.Of == 0 || len(set.Files) != set.Of || len(set.Missing)+len(set.Strays) > 0 {
+		return false, nil
+	}
+	files, err := r.src.List(ctx)
+	if err != nil {
+		return false, err
+	}
+	beside := 0
+	for _, f := range files {
+		if path.Ext(f.Path) == ".safetensors" && path.Join(set.Folder, path.Base(f.Path)) == f.Path {
+			beside++
+		}
+	}
+	return beside == len(set.Files), nil
 }
 
 // readIndex reads the index. One that cannot be read is a fault of the set, and
@@ -113,7 +165,7 @@ func (r *reader) expectHeaders() {
 	}
 	r.expected = make(map[string]int64, len(sizes))
 	for i, size := range sizes {
-		r.expected[path.Join(r.c.Set.Folder, index.Shards[i])] = size + 4096
+		r.expected[path.Join(r.c.Set.Folder, index.Shards[i])] = size + headerRoom
 	}
 }
 
@@ -196,7 +248,7 @@ func (f *File) offered(json []byte) bool {
 func (r *reader) firstRead(file *File) int64 {
 	first := r.opts.FirstRead
 	if first <= 0 {
-		first = max(r.expected[file.Path], defaultFirstRead)
+		first = cmp.Or(r.expected[file.Path], defaultFirstRead)
 	}
 	return min(first, prefixSize+MaxHeaderLength)
 }

@@ -74,7 +74,7 @@ func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Wri
 	progress, finish := s.progressBar(stderr)
 	defer finish()
 	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel,
-		Progress: progress, Base: s.base(stderr)})
+		Progress: progress, WholeIndex: s.headers == "files", Base: s.base(stderr)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", model, err)
 	}

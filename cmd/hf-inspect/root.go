@@ -84,7 +84,7 @@ func (s *settings) addFlags(root *cobra.Command) {
 	f.StringVar(&s.subfolder, "subfolder", "", "folder of the repository to take as the model")
 	f.StringVar(&s.variant, "variant", "", "variant of the weights, such as fp16")
 	f.StringVar(&s.file, "file", "", "one weight file or index of the source")
-	f.StringVar(&s.headers, "headers", "auto", "how the Hub's headers are read: auto, ranges")
+	f.StringVar(&s.headers, "headers", "auto", "how the Hub's headers are read: auto, ranges (from the files), files (and the whole index)")
 	f.StringVar(&s.tokenFile, "token-file", "", "file that holds the Hub's token")
 	f.BoolVar(&s.noCache, "no-cache", false, "neither read nor write hf-inspect's own cache")
 	f.IntVar(&s.parallel, "parallel", 0, "requests at once (default 8)")
@@ -102,7 +102,7 @@ func (s *settings) check() error {
 	}{
 		{"format", s.format, formats},
 		{"progress", s.progress, []string{"auto", "always", "never"}},
-		{"headers", s.headers, []string{"auto", "ranges"}},
+		{"headers", s.headers, []string{"auto", "ranges", "files"}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
 			return usageError{fmt.Errorf("--%s is %q, want one of %s", c.flag, c.value, strings.Join(c.allowed, ", "))}
@@ -119,7 +119,7 @@ func (s *settings) locate(stderr io.Writer) locate.Options {
 		Revision: s.revision, Subfolder: s.subfolder, Offline: s.offline, TokenFile: s.tokenFile,
 		NoCache: s.noCache, Parallel: s.parallel, Recordings: recordings{},
 	}
-	if s.headers == "ranges" {
+	if s.headers != "auto" {
 		opts.Headers = hub.HeadersRanges
 	}
 	if s.timeout > 0 {
