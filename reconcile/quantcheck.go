@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
-	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
 // checkQuantisation compares what the tensors are with what the config says,
@@ -17,7 +15,7 @@ func (m *matching) checkQuantisation() {
 	m.checkMethod()
 	m.checkParams()
 	m.checkEven()
-	m.checkPartDTypes()
+	m.checkAlike()
 	m.checkBiases()
 	m.checkPlain()
 	m.checkTexts()
@@ -104,11 +102,11 @@ func (m *matching) checkParams() {
 		if !ok || !u.scheme.named(m.quant) {
 			continue
 		}
-		if len(u.scheme.bits) > 1 && declared.Bits > 0 && declared.Bits != u.params.bits {
+		if u.scheme.bits != nil && declared.Bits > 0 && declared.Bits != u.params.bits {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has %d bits, the config says %d", u.words(), u.params.bits, declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
-		if g, ok := m.declaredGrain(declared); ok && len(u.scheme.grains) > 1 && !u.hasGrain(g) {
+		if g, ok := m.declaredGrain(declared); ok && u.scheme.grains != nil && u.scheme.form != "fp4" && !u.hasGrain(g) {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has a scale for each %s, the config says for each %s", u.words(), grainText(u.params.grain), grainText(g))).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
@@ -121,7 +119,10 @@ func (m *matching) checkParams() {
 func (u *unpacked) hasGrain(g grain) bool {
 	w := newWeight(u.shape, params{grain: g}, 0)
 	v := newWeight(u.shape, u.params, 0)
-	return w.down() == v.down() && w.across() == v.across() || u.scheme.grains[0].rank == 1 && w.span() == v.span()
+	if u.scheme.grains[0].rank == 1 { // the weight is taken as one row
+		return w.span() == v.span()
+	}
+	return w.down() == v.down() && w.across() == v.across()
 }
 
 func grainText(g grain) string {
@@ -149,7 +150,7 @@ func (m *matching) checkUniform() {
 		}
 	}
 	for _, u := range m.unpacked {
-		if m.ownScheme(u) || u.scheme.tune != nil {
+		if m.declaredFor(u) || u.scheme.tune != nil {
 			continue
 		}
 		best := m.mostVoted(u, votes[u.family()])
@@ -187,42 +188,43 @@ func bitsText(bits int64) string {
 // fits lists the parameters under which the bundle is as predicted.
 func (u *unpacked) fits() []params { return append([]params{u.params}, u.others...) }
 
-// ownScheme reports whether the config has more than one scheme, so that
-// modules may differ.
-func (m *matching) ownScheme(u *unpacked) bool {
+// declaredFor reports whether the config itself says what shares a scale, so
+// that modules may differ.
+func (m *matching) declaredFor(u *unpacked) bool {
 	if m.quant == nil {
 		return false
 	}
 	declared, ok := m.schemeFor(u.bundle)
-	return len(m.quant.Groups) > 1 || ok && (declared.Bits != m.quant.Bits || declared.GroupSize != m.quant.GroupSize)
+	_, known := m.declaredGrain(declared)
+	return ok && known || len(m.quant.Groups) > 1
 }
 
-// family names the modules that should be alike: packed experts stand beside
-// weights of eight bits.
+// family names the modules that should be alike: a file may hold several layouts
+// of one method. What was left unconverted counts with what was not.
 func (u *unpacked) family() string {
-	if u.scheme.form == "fp4" {
-		return u.scheme.method + " fp4"
+	if u.scheme.stray && u.scheme.method == "fp8" {
+		return u.scheme.method
 	}
-	return u.scheme.method
+	return strings.TrimSpace(u.scheme.method + " " + u.scheme.form)
 }
 
 // checkEven finds optional companions that some modules have and others lack.
 func (m *matching) checkEven() {
-	if m.quant != nil && len(m.quant.Groups) > 1 || !m.in.Checkpoint.Complete {
+	if m.quant != nil && (len(m.quant.Groups) > 1 || strings.EqualFold(m.quant.Algo, "mixed_precision")) || !m.in.Checkpoint.Complete {
 		return
 	}
-	has := make(map[[2]string]bool) // endings of the packed tensor and of the companion
+	has := make(map[[2]string]bool) // family and ending
 	for _, u := range m.unpacked {
 		for _, s := range u.parts {
 			if s.suffix != biasSuffix {
-				has[[2]string{u.carrier.suffix, s.suffix}] = true
+				has[[2]string{u.family(), s.suffix}] = true
 			}
 		}
 	}
 	for _, u := range m.unpacked {
 		for i := range u.scheme.parts {
 			p := &u.scheme.parts[i]
-			lacks := u.part(p.suffix) == nil && has[[2]string{u.carrier.suffix, p.suffix}]
+			lacks := u.part(p.suffix) == nil && has[[2]string{u.family(), p.suffix}]
 			if lacks && (p.optional || p.sparse && takesPreScale(u.stem)) {
 				m.find(finding.New("HFI504", fmt.Sprintf("%s has no %s, other modules have one", u.words(), p.suffix[1:])).About(names(u.carrier.members)...))
 			}
@@ -235,78 +237,6 @@ func (m *matching) checkEven() {
 func takesPreScale(stem string) bool {
 	last := stem[strings.LastIndexByte(stem, '.')+1:]
 	return slices.Contains([]string{"o_proj", "down_proj", "out_proj", "dense_4h_to_h", "w2", "fc2", "c_proj"}, last)
-}
-
-// checkPartDTypes finds companions, and packed tensors, of a dtype that most
-// others of their name do not have.
-func (m *matching) checkPartDTypes() {
-	type key struct{ method, suffix string }
-	count := make(map[key]map[safetensors.DType]int)
-	each := func(use func(k key, s *set)) {
-		for _, u := range m.unpacked {
-			method := u.family()
-			for i := range u.parts {
-				use(key{method, u.parts[i].suffix}, &u.parts[i])
-			}
-			if !u.scheme.stray {
-				use(key{method + u.scheme.form, u.carrier.suffix}, &u.carrier)
-			}
-		}
-	}
-	each(func(k key, s *set) {
-		if count[k] == nil {
-			count[k] = make(map[safetensors.DType]int)
-		}
-		count[k][s.dtype]++
-	})
-	each(func(k key, s *set) {
-		for _, d := range safetensors.DTypes() {
-			if n := count[k][d]; d != s.dtype && (n > count[k][s.dtype] || n == count[k][s.dtype] && d > s.dtype) {
-				m.find(finding.New("HFI508", fmt.Sprintf("%s is %s, others are %s", namesOf(s.template, s.members), s.dtype, d)).About(names(s.members)...))
-				return
-			}
-		}
-	})
-}
-
-// checkLost reports layouts that round down, and how many weights that costs.
-func (m *matching) checkLost() {
-	var lost int64
-	m.every("HFI513", "round sizes down to whole words", func(u *unpacked) bool {
-		w := newWeight(u.shape, u.params, 0)
-		if !u.scheme.lossy || w.i%32 == 0 && w.o%32 == 0 {
-			return false
-		}
-		lost += w.i % 32 * w.o * u.count()
-		return true
-	})
-	if lost > 0 {
-		last := &m.findings[len(m.findings)-1]
-		last.Message += fmt.Sprintf(" (%s weights are not in the file)", thousands(lost))
-	}
-}
-
-// refusals are layouts that the reference library does not load.
-var refusals = []struct {
-	text string
-	is   func(u *unpacked) bool
-}{
-	{"are in AWQ's gemv layout, for which it has no linear", func(u *unpacked) bool { return u.scheme.method == "awq" && strings.HasPrefix(u.scheme.form, "gemv") }},
-	{"are HQQ's own state, of which it takes no tensor: it would fill the weights with random values", func(u *unpacked) bool { return u.scheme.method == "hqq" }},
-	{"are packed with gaps, as compressed-tensors before 0.10 wrote them", func(u *unpacked) bool { return u.scheme.form == paddedWords }},
-	{"have packed zero points for each group, which it expects unpacked", func(u *unpacked) bool {
-		return u.part(".weight_zero_point") != nil && u.carrier.suffix == ".weight_packed" && newWeight(u.shape, u.params, 0).across() > 1
-	}},
-	{"are reordered by groups, which its compressed-tensors no longer reads", func(u *unpacked) bool { return u.part(".weight_g_idx") != nil }},
-	{"are packed embeddings, which it cannot unpack", func(u *unpacked) bool {
-		return u.carrier.suffix == ".weight_packed" && u.slot != nil && u.slot.Role == estimator.TokenEmbedding
-	}},
-}
-
-func (m *matching) checkRefused() {
-	for _, r := range refusals {
-		m.every("HFI515", r.text, r.is)
-	}
 }
 
 // checkBiases reports biases that the quantiser added, and modules that lack

@@ -49,7 +49,7 @@ func bundleOf(s *scheme, shape []int64, p params) *bundle {
 }
 
 // TestSchemesInvert: what a scheme predicts from a weight, it finds again, with
-// the description and without.
+// the description and without; without groups packed words are a bound.
 func TestSchemesInvert(t *testing.T) {
 	for i := range schemes {
 		s := &schemes[i]
@@ -66,7 +66,7 @@ func TestSchemesInvert(t *testing.T) {
 					if f == nil || len(f.faults) > 0 {
 						t.Fatalf("%v %+v: not what it predicts itself: %+v", shape, p, f)
 					}
-					if inverse := s.inverse(b, p); product(inverse) != product(shape) && s.method != "hqq" {
+					if inverse := s.inverse(b, p); product(inverse) != product(shape) && s.method != "hqq" && !(s.carrier == ".weight_packed" && p.cols == 0 && product(inverse) > product(shape)) {
 						t.Errorf("%v %+v: inverse %v", shape, p, inverse)
 					}
 				}

@@ -29,7 +29,7 @@ var bookSchemes = []scheme{
 			part{suffix: ".col_vals", dtypes: i32}.as(indexPart),
 			part{suffix: ".in_perm", dtypes: i32 | i64, shape: byColumn}.as(indexPart)}},
 	{method: "higgs", carrier: ".weight", logical: ".weight", dtypes: i16, bits: []int64{4, 3, 2}, grains: groups,
-		stored:  func(w *weight) []int64 { return []int64{w.o * w.bits / 16, w.i} },
+		stored: func(w *weight) []int64 { return []int64{w.o * w.bits / 16, w.i} },
 		inverse: func(b *bundle, _ params) []int64 {
 			if s, table := b.carrier.shape, b.shapeOf(".scales"); len(s) == 2 && len(table) == 2 {
 				return []int64{table[0], s[1]}

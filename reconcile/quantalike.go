@@ -1,0 +1,55 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/safetensors"
+)
+
+// likeness is what tensors of one name have in common in all modules of a family.
+type likeness struct {
+	dtype safetensors.DType
+	rank  int // of companions, beyond that of the weight; 0 for packed tensors
+}
+
+// checkAlike finds companions, and packed tensors, that differ from most others
+// of their name in dtype or rank.
+func (m *matching) checkAlike() {
+	type key struct{ family, suffix string }
+	var order []likeness
+	count := make(map[key]map[likeness]int)
+	m.eachMember(func(u *unpacked, s *set, is likeness) {
+		k := key{u.family(), s.suffix}
+		if count[k] == nil {
+			count[k] = make(map[likeness]int)
+		}
+		count[k][is]++
+		if !slices.Contains(order, is) {
+			order = append(order, is)
+		}
+	})
+	m.eachMember(func(u *unpacked, s *set, is likeness) {
+		of := count[key{u.family(), s.suffix}]
+		for at, other := range order {
+			if n := of[other]; n > of[is] || n == of[is] && at < slices.Index(order, is) {
+				m.find(finding.New("HFI508", fmt.Sprintf("%s is %s %s, others are %s of rank %d", namesOf(s.template, s.members), s.dtype, shapeText(s.shape),
+					other.dtype, other.rank+len(u.shape))).About(names(s.members)...))
+				return
+			}
+		}
+	})
+}
+
+func (m *matching) eachMember(use func(*unpacked, *set, likeness)) {
+	for _, u := range m.unpacked {
+		for i := range u.parts {
+			s := &u.parts[i]
+			use(u, s, likeness{s.dtype, len(s.shape) - len(u.shape)})
+		}
+		if !u.scheme.stray {
+			use(u, &u.carrier, likeness{dtype: u.carrier.dtype})
+		}
+	}
+}
