@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -57,8 +58,29 @@ func Infer(config *hfconfig.Adapter, stored []Stored) *Plan {
 	for _, name := range order {
 		p.inferModule(name, members[name], put)
 	}
-	p.projections()
+	if config.TieWeights {
+		p.inferTied(stored)
+	}
 	return p.finish()
+}
+
+// inferTied accepts, beside modules that are stored whole, others of their shape:
+// those with which they share their weight.
+func (p *planner) inferTied(stored []Stored) {
+	known := make(map[string]bool)
+	saved := make(map[string]bool)
+	for i := range p.pieces {
+		one := &p.pieces[i]
+		known[one.template] = true
+		if one.kind == SavedModule {
+			saved[fmt.Sprint(one.shape)] = true
+		}
+	}
+	for _, s := range stored {
+		if !known[s.Name] && saved[fmt.Sprint(s.Shape)] {
+			p.add(s.Name, nil, TiedCopy, slices.Clone(s.Shape)...)
+		}
+	}
 }
 
 // inferModule predicts a module's tensors from the sizes that they show.
@@ -187,7 +209,10 @@ func (p *planner) inferOther(s Stored) {
 		rows = list
 	}
 	switch {
-	case s.Name == "base_model.vera_A" || s.Name == "base_model.vera_B": // predicted with the modules
+	case s.Name == "base_model.vera_A" && len(shape) == 2 && p.config.SaveProjection:
+		p.add(s.Name, nil, Projection, p.config.Rank, shape[1])
+	case s.Name == "base_model.vera_B" && len(shape) == 2 && p.config.SaveProjection:
+		p.add(s.Name, nil, Projection, shape[0], p.config.Rank)
 	case strings.HasSuffix(bare, "trainable_tokens_delta") && len(shape) == 2 && len(rows) > 0:
 		shape[0] = int64(len(rows))
 		p.add(s.Name, nil, TokenRows, shape...)

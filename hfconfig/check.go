@@ -55,6 +55,8 @@ func (c *Config) Check() {
 		c.checkDType(field)
 	}
 	c.checkHeads()
+	c.checkInitializer()
+	c.checkQuantization()
 	if text := c.fields["text_config"]; text.IsObject() {
 		sub := c.Sub("text_config")
 		sub.checkDType("dtype")
@@ -65,6 +67,21 @@ func (c *Config) Check() {
 
 func (c *Config) refused(field, reason string) {
 	c.record(&FieldError{Field: c.path + field, Reason: reason, Usable: true})
+}
+
+// checkInitializer: the library's classes validate the range.
+func (c *Config) checkInitializer() {
+	v := c.fields["initializer_range"]
+	if v.Type == gjson.Number && c.Declares("initializer_range") && (v.Num < 0 || v.Num > 1) {
+		c.refused("initializer_range", "is "+v.Raw+", want a number between 0 and 1; the reference library refuses it")
+	}
+}
+
+// checkQuantization: an object without a method is refused.
+func (c *Config) checkQuantization() {
+	if v := c.fields["quantization_config"]; v.IsObject() && len(v.Map()) == 0 {
+		c.refused("quantization_config", "is empty, want a quant_method; the reference library refuses it")
+	}
 }
 
 // checkModelType: a null or a number is refused. A name that is not known is no

@@ -83,24 +83,31 @@ func (m *matching) matchVocabulary() {
 		}
 		if s.TiedTo != "" {
 			m.addRow("stored_ties", "tied tensors stored again", productText(g, taken), g.each(), names(taken))
+			m.find(vocabularyFinding(g, s, taken))
 			return
 		}
 		m.load(s, g.each())
-		m.resizedVocabulary(g, s, taken)
+		m.addRow("vocabulary", vocabularyReason(g, s), fmt.Sprintf("%s %s instead of %s", taken[0].tensor.Name, shapeText(g.shape), shapeText(s.Shape)),
+			g.each()-s.Each(), names(taken))
+		m.find(vocabularyFinding(g, s, taken))
 	})
 }
 
-func (m *matching) resizedVocabulary(g *group, s *slot, taken []member) {
-	stored, want := g.shape[0], s.Shape[0]
-	code, reason := "HFI411", "rows of the vocabulary beyond the config's"
-	if stored < want {
-		code, reason = "HFI412", "rows of the vocabulary that are not stored"
+func vocabularyReason(g *group, s *slot) string {
+	if g.shape[0] < s.Shape[0] {
+		return "rows of the vocabulary that are not stored"
+	}
+	return "rows of the vocabulary beyond the config's"
+}
+
+func vocabularyFinding(g *group, s *slot, taken []member) finding.Finding {
+	code := "HFI411"
+	if g.shape[0] < s.Shape[0] {
+		code = "HFI412"
 	}
 	name := taken[0].tensor.Name
-	m.addRow("vocabulary", reason, fmt.Sprintf("%s %s instead of %s", name, shapeText(g.shape), shapeText(s.Shape)),
-		g.each()-s.Each(), []string{name})
-	m.find(finding.New(code, fmt.Sprintf("%s has %s rows, the config's vocab_size is %s", name, thousands(stored), thousands(want))).
-		About(name).Field("vocab_size"))
+	return finding.New(code, fmt.Sprintf("%s has %s rows, the config's vocab_size is %s", name, thousands(g.shape[0]), thousands(s.Shape[0]))).
+		About(name).Field("vocab_size")
 }
 
 // vocabularyShaped reports whether the shapes differ in the number of rows of a
