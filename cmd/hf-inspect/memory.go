@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func newMemory(s *settings) *cobra.Command {
 		Short: "Memory of inference or of a training step, whether it fits, and how fast it can be",
 		Example: "  hf-inspect memory Llama-3.1-8B --seq 8192 --gpu A10,H100\n" +
 			"  hf-inspect memory gpt2-xl --train --batch 8 --seq 1024 --optimizer adamw --recompute full\n" +
-			"  hf-inspect memory Llama-3.1-70B --train --tensor 8 --data 8 --zero 1 --gpu H100",
+			"  hf-inspect memory Llama-3.1-70B --train --tensor-parallel 8 --data-parallel 8 --zero 1 --gpu H100",
 		Args: shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
@@ -155,35 +156,35 @@ func orText(text, otherwise string) string {
 	return text
 }
 
-// choices are flags with a fixed set of values.
-var choices = map[string][]string{
-	"attention": {"eager", "fused", "math"}, "dropout": {"on", "off", "config"}, "dropout-masks": {"byte", "activation"},
-	"recompute": {"none", "selective", "full"}, "master-weights": {"on", "off"}, "lora-targets": {"all", "attention"},
-}
-
-func choose(flag, value string) (int, error) {
-	for i, allowed := range choices[flag] {
-		if value == allowed {
-			return i, nil
-		}
+// choose returns the place of a flag's value among those that it can have.
+func choose(flag, value string, allowed ...string) (int, error) {
+	if at := slices.Index(allowed, value); at >= 0 {
+		return at, nil
 	}
-	return 0, fmt.Errorf("--%s is %q, want one of %s", flag, value, strings.Join(choices[flag], ", "))
+	return 0, fmt.Errorf("--%s is %q, want one of %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // plan reads what is the same for all dtypes, batches and sequences.
 func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
-	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, LoRAAttention: m.targets == "attention", Parallel: m.parallel, MaskBytes: 1, Chunk: m.chunk}
-	picked := make(map[string]int)
-	for flag, value := range map[string]string{"attention": m.attention, "dropout": m.dropout, "dropout-masks": m.masks,
-		"recompute": m.recompute, "master-weights": m.master, "lora-targets": m.targets} {
-		at, err := choose(flag, value)
+	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, Parallel: m.parallel, MaskBytes: 1, Chunk: m.chunk}
+	for _, flag := range []struct {
+		name, value string
+		allowed     []string
+		set         func(place int)
+	}{
+		{"attention", m.attention, []string{"eager", "fused", "math"}, func(at int) { plan.Kernel = estimator.Kernel(at) }},
+		{"recompute", m.recompute, []string{"none", "selective", "full"}, func(at int) { plan.Recompute = estimator.Recompute(at) }},
+		{"master-weights", m.master, []string{"on", "off"}, func(at int) { plan.Master = at == 0 }},
+		{"lora-targets", m.targets, []string{"all", "attention"}, func(at int) { plan.LoRAAttention = at == 1 }},
+		{"dropout", m.dropout, []string{"on", "off", "config"}, func(int) {}},
+		{"dropout-masks", m.masks, []string{"byte", "activation"}, func(int) {}},
+	} {
+		at, err := choose(flag.name, flag.value, flag.allowed...)
 		if err != nil {
 			return plan, err
 		}
-		picked[flag] = at
+		flag.set(at)
 	}
-	plan.Kernel, plan.Recompute = estimator.Kernel(picked["attention"]), estimator.Recompute(picked["recompute"])
-	plan.Master = picked["master-weights"] == 0
 	var err error
 	if plan.KV, err = m.kv.options(); err != nil {
 		return plan, err
