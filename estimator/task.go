@@ -1,6 +1,10 @@
 package estimator
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Task is what a class's head is for.
 type Task uint8
@@ -61,6 +65,34 @@ func taskOf(class string) Task {
 	return OtherTask
 }
 
+// ErrUnknownClass is the error for a class that the model type does not have.
+var ErrUnknownClass = errors.New("no class of this model type")
+
+// CheckClass reports whether a class belongs to the model type by its name: the
+// type's own stem, and an ending that says what the head is for. What is asked
+// for by hand should not be guessed at.
+func CheckClass(modelType, class string) error {
+	arch, ok := Lookup(modelType)
+	if !ok || class == arch.Class {
+		return nil
+	}
+	stem := stemOf(arch.Class)
+	if taskOf(class) != OtherTask && strings.HasPrefix(class, stem) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is none of %s, such as %s", ErrUnknownClass, class, modelType, arch.Class)
+}
+
+// stemOf is a class's name without the ending for its task.
+func stemOf(class string) string {
+	for _, s := range taskSuffixes {
+		if rest, ok := strings.CutSuffix(class, s.suffix); ok {
+			return rest
+		}
+	}
+	return class
+}
+
 // siblingSuffixes are the endings of classes that share a body, those with the
 // most heads first.
 var siblingSuffixes = []string{"ForPreTraining", "DoubleHeadsModel", "ForMaskedLM", "LMHeadModel", "ForCausalLM",
@@ -69,13 +101,7 @@ var siblingSuffixes = []string{"ForPreTraining", "DoubleHeadsModel", "ForMaskedL
 // Siblings returns the names of classes with the model's body and other heads,
 // whether the library has them or not.
 func Siblings(m *Model) []string {
-	stem := m.Class
-	for _, s := range taskSuffixes {
-		if rest, ok := strings.CutSuffix(m.Class, s.suffix); ok {
-			stem = rest
-			break
-		}
-	}
+	stem := stemOf(m.Class)
 	var siblings []string
 	for _, suffix := range siblingSuffixes {
 		if class := stem + suffix; class != m.Class {

@@ -55,6 +55,9 @@ var codes = []Code{
 	{"HFI305", "architecture_not_described", Warning, "The architecture has no description here; roles are inferred from names.", ""},
 	{"HFI306", "class_guessed", Note, "config.json names no class; it was chosen by the stored names.", ""},
 	{"HFI307", "dtype_differs", Note, "config.json declares another dtype than the file has.", ""},
+	{"HFI308", "class_defaults", Note, "config.json leaves sizes of the model to the class's defaults.", ""},
+	{"HFI309", "field_misspelt", Warning, "config.json has a field that the class does not know and that looks like one it lacks.", "mend the field's name"},
+	{"HFI310", "class_of_other_type", Warning, "config.json names a class of another model type.", "set model_type and architectures to belong together"},
 
 	// 4xx: the ledger.
 	{"HFI401", "tensor_missing", Error, "The config calls for a tensor that the file does not hold.", "the reference library would fill it with random values"},

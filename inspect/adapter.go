@@ -171,7 +171,7 @@ func classForTask(config *hfconfig.Config, task string) string {
 }
 
 // adapterInspection reconciles an adapter.
-func adapterInspection(ctx context.Context, src source.Source, checkpoint *safetensors.Checkpoint, _ []source.File, opts Options) (*Inspection, []finding.Finding) {
+func adapterInspection(ctx context.Context, src source.Source, checkpoint *safetensors.Checkpoint, _ []source.File, opts Options) (*Inspection, []finding.Finding, error) {
 	a := readAdapterAccount(ctx, src, checkpoint.Set.Folder, opts)
 	r, findings := reconcile.ReconcileAdapter(reconcile.AdapterInput{Config: a.adapter, Base: a.model, Checkpoint: checkpoint})
 	in := &Inspection{SchemaVersion: SchemaVersion, Result: r.Result}
@@ -194,7 +194,7 @@ func adapterInspection(ctx context.Context, src source.Source, checkpoint *safet
 	if n := in.Adapter.Trainable; r.Described && n != nil && *n > r.Unique && a.adapter.IsPrompt() {
 		findings = append(findings, finding.New("HFI612", fmt.Sprintf("of %d trained parameters %d made the virtual tokens", *n, *n-r.Unique)))
 	}
-	return in, append(findings, a.findings...)
+	return in, append(findings, a.findings...), nil
 }
 
 func (in *Inspection) fillAdapter(a *adapterAccount, r *reconcile.AdapterResult) {

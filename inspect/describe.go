@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -69,6 +72,15 @@ func (a *account) parse(name string, data []byte) {
 	a.config = config
 }
 
+// checkClass refuses a class, asked for by hand, that the model type does not
+// have.
+func (a *account) checkClass(class string) error {
+	if a.config == nil || class == "" {
+		return nil
+	}
+	return estimator.CheckClass(a.config.ModelType(), class)
+}
+
 // describe finds the description of the config's architecture. Where the config
 // names no class, guess chooses among the candidates.
 func (a *account) describe(class string, guess func(candidates []string) string) {
@@ -85,6 +97,7 @@ func (a *account) describe(class string, guess func(candidates []string) string)
 	model, err := estimator.Describe(a.config, class)
 	a.config.Check()
 	a.faults()
+	a.doubts()
 	var field *hfconfig.FieldError
 	switch {
 	case err == nil:
@@ -118,6 +131,30 @@ func (a *account) faults() {
 			f = f.Field(field.Field)
 		}
 		a.find(f)
+	}
+}
+
+// doubts reports what a reader of the config should know before trusting what it
+// says of the model.
+func (a *account) doubts() {
+	if left := a.config.Defaulted(); len(left) > 0 {
+		a.find(finding.New("HFI308", strings.Join(left, ", ")+" not in the config: the class's defaults are used").Field(left...))
+	}
+	slips := a.config.Misspelt()
+	for _, field := range slices.Sorted(maps.Keys(slips)) {
+		a.find(finding.New("HFI309", fmt.Sprintf("the class does not know %q; is %s meant", field, slips[field])).Field(field))
+	}
+	classes := a.config.Architectures()
+	if len(classes) == 0 {
+		return
+	}
+	other := hfconfig.TypeOfClass(classes[0])
+	if other == "" || other == a.config.ModelType() {
+		return
+	}
+	if mine := hfconfig.ClassOf(a.config.ModelType()); mine != nil && hfconfig.ClassOf(other).Name != mine.Name {
+		a.find(finding.New("HFI310", fmt.Sprintf("%s is a class of model type %s, the config says %s", classes[0], other, a.config.ModelType())).
+			Field("architectures", "model_type"))
 	}
 }
 

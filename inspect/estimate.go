@@ -23,6 +23,9 @@ func EstimateJSON(name string, data []byte, opts Options) (*Estimate, error) {
 }
 
 func (a *account) estimate(info source.Info, class string) (*Estimate, error) {
+	if err := a.checkClass(class); err != nil {
+		return nil, err
+	}
 	a.describe(class, nil)
 	e := &Estimate{SchemaVersion: SchemaVersion, Source: info, Findings: finding.Sort(a.findings), Described: a.model}
 	e.Ledger.Rows, e.Ledger.UnexplainedTensors = []reconcile.Row{}, []string{}

@@ -54,7 +54,10 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 	if isAdapter(&choice.Set, files) {
 		reconciled = adapterInspection
 	}
-	in, findings := reconciled(ctx, src, checkpoint, files, opts)
+	in, findings, err := reconciled(ctx, src, checkpoint, files, opts)
+	if err != nil {
+		return nil, err
+	}
 	in.Ledger.Rows = append(in.Ledger.Rows, storedRows(checkpoint)...)
 	in.breakdown(checkpoint)
 	findings = append(findings, fileFindings(checkpoint, in)...)
@@ -69,8 +72,11 @@ func Inspect(ctx context.Context, src source.Source, opts Options) (*Inspection,
 }
 
 // modelInspection reconciles the weights of a model.
-func modelInspection(ctx context.Context, src source.Source, checkpoint *safetensors.Checkpoint, files []source.File, opts Options) (*Inspection, []finding.Finding) {
+func modelInspection(ctx context.Context, src source.Source, checkpoint *safetensors.Checkpoint, files []source.File, opts Options) (*Inspection, []finding.Finding, error) {
 	account := readConfig(ctx, src, checkpoint.Set.Folder)
+	if err := account.checkClass(opts.Class); err != nil {
+		return nil, nil, err
+	}
 	account.describe(opts.Class, func(candidates []string) string {
 		return reconcile.GuessClass(account.config, checkpoint, candidates)
 	})
@@ -83,7 +89,7 @@ func modelInspection(ctx context.Context, src source.Source, checkpoint *safeten
 	in.fillQuantisation(&account, result, beside)
 	in.fillCounts(result, account.model)
 	in.fillFormula(account.model, result)
-	return in, append(findings, account.findings...)
+	return in, append(findings, account.findings...), nil
 }
 
 // nothingReadable returns the first file's error where no file gave a header.

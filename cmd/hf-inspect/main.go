@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
+
 	"github.com/hf-inspect/hf-inspect/locate"
 )
 
@@ -63,7 +65,7 @@ func exitCode(ctx context.Context, err error, print func(string)) int {
 	case ctx.Err() != nil:
 		print("hf-inspect: interrupted")
 		return exitCanceled
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, estimator.ErrUnknownClass):
 		print("hf-inspect: " + safeError(err))
 		print("hf-inspect --help lists commands and flags")
 		return exitUsage
