@@ -1,9 +1,6 @@
 package estimator
 
-import (
-	"math/big"
-	"slices"
-)
+import "math/big"
 
 // Saved is what the modules of one kind keep of a forward pass until their
 // backward pass has run. Parameters and buffers of the class are not among it.
@@ -104,11 +101,13 @@ func TotalSaved(list []Saved) *big.Int {
 }
 
 // measuredActivations are the types whose activations were measured, operation
-// by operation, and agree to the byte. For all others the same rules hold by
-// analogy.
-var measuredActivations = []string{"bert", "gpt2", "llama", "mistral", "qwen2", "qwen3", "t5"}
+// by operation, and agree to the byte, with the activation function that they
+// had. For all others the same rules hold by analogy.
+var measuredActivations = map[string]string{"bert": "gelu", "gpt2": "gelu_new", "llama": "silu", "mistral": "silu",
+	"qwen2": "silu", "qwen3": "silu", "t5": "relu"}
 
-// ActivationsMeasured reports whether the model's type is one of them.
+// ActivationsMeasured reports whether the model is of one of them.
 func (m *Model) ActivationsMeasured() bool {
-	return slices.Contains(measuredActivations, m.Type)
+	function, ok := measuredActivations[m.Type]
+	return ok && function == m.Training.Activation
 }
