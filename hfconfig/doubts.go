@@ -15,11 +15,17 @@ var sizes = []string{"hidden_size", "num_hidden_layers", "num_attention_heads", 
 func (c *Config) Defaulted() []string {
 	var left []string
 	for _, field := range sizes {
-		if _, _, ok := c.stored(field); !ok && c.class.fallback(field).Exists() && c.Declares(field) {
+		if _, _, ok := c.stored(field); !ok && !c.hasOldName(field) && c.class.fallback(field).Exists() && c.Declares(field) {
 			left = append(left, c.path+c.class.names(field)[0])
 		}
 	}
 	return left
+}
+
+// hasOldName reports whether the file has a size under a name that classes took
+// before they declared their fields.
+func (c *Config) hasOldName(field string) bool {
+	return field == "hidden_size" && (c.Given("n_embed") || c.Given("n_embd"))
 }
 
 // Misspelt returns the fields of the file that the class does not declare and
@@ -30,11 +36,11 @@ func (c *Config) Misspelt() map[string]string {
 		return meant
 	}
 	for field := range c.fields {
-		if c.Declares(field) || commonFields[field] || len(field) < 6 {
+		if c.Declares(field) || commonFields[field] || len(field) < 6 || field[0] == '_' {
 			continue
 		}
 		for _, declared := range slices.Sorted(maps.Keys(c.class.defaults)) {
-			if !c.Given(declared) && slip(field, declared) {
+			if declared[0] != '_' && !c.Given(declared) && slip(field, declared) {
 				meant[field] = declared
 				break
 			}

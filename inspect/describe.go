@@ -149,11 +149,12 @@ func (a *account) doubts() {
 		return
 	}
 	other := hfconfig.TypeOfClass(classes[0])
-	if other == "" || other == a.config.ModelType() {
-		return
+	mineType := a.config.ModelType()
+	if other == "" || strings.HasPrefix(mineType, other) || strings.HasPrefix(other, mineType) {
+		return // gemma3 and gemma3_text share classes
 	}
-	if mine := hfconfig.ClassOf(a.config.ModelType()); mine != nil && hfconfig.ClassOf(other).Name != mine.Name {
-		a.find(finding.New("HFI310", fmt.Sprintf("%s is a class of model type %s, the config says %s", classes[0], other, a.config.ModelType())).
+	if mine := hfconfig.ClassOf(mineType); mine != nil && hfconfig.ClassOf(other).Name != mine.Name {
+		a.find(finding.New("HFI310", fmt.Sprintf("%s is a class of model type %s, the config says %s", classes[0], other, mineType)).
 			Field("architectures", "model_type"))
 	}
 }
