@@ -63,6 +63,9 @@ func (in *Inspection) byLayer() {
 			if !ok {
 				continue
 			}
+			if claim.Role == companions {
+				module = companions // of a module there can be twenty
+			}
 			at, known := places[key{stack, layer}]
 			if !known {
 				at = len(in.ByLayer)
@@ -105,6 +108,9 @@ func ending(template string) string {
 	return template
 }
 
+// companions is the role of what belongs to quantised weights.
+const companions = "quantisation"
+
 // add counts a tensor of so many parameters, 0 for buffers and bookkeeping.
 func (l *LayerSum) add(module string, t *safetensors.Tensor, parameters int64) {
 	n, apart := t.Elements(), parameters == 0
@@ -113,7 +119,7 @@ func (l *LayerSum) add(module string, t *safetensors.Tensor, parameters int64) {
 	if !apart {
 		l.Parameters += parameters
 		n = parameters
-	} else if i := strings.LastIndexByte(t.Name, '.'); i >= 0 {
+	} else if i := strings.LastIndexByte(t.Name, '.'); i >= 0 && module != companions {
 		module = strings.TrimPrefix(module+t.Name[i:], ".")
 	}
 	i := slices.IndexFunc(l.Modules, func(m ModuleSum) bool { return m.Module == module && m.Apart == apart })

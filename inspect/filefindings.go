@@ -165,12 +165,18 @@ func disagreementFinding(d safetensors.Disagreement, in *Inspection) (finding.Fi
 		}
 		return finding.New("HFI206", message), true
 	case safetensors.TotalParametersDiffers:
-		if in.Counts.isOneOf(d.Declared) {
+		if in.Counts.isOneOf(d.Declared) || in.isUnpacked(d.Declared) {
 			return finding.Finding{}, false
 		}
 		return finding.New("HFI207", fmt.Sprintf("the index says total_parameters %s, the headers hold %d elements", d.Declared, d.Counted)), true
 	}
 	return finding.New("HFI207", fmt.Sprintf("the index declares %s, which is no whole number", d.Declared)), true
+}
+
+// isUnpacked reports whether a declared number counts what is not packed: the
+// reference library's modules hold packed weights as buffers.
+func (in *Inspection) isUnpacked(declared string) bool {
+	return in.Quantisation != nil && fmt.Sprint(*in.Counts.LogicalParameters-in.Quantisation.Parameters) == declared
 }
 
 // isOneOf reports whether a declared number is one of the counts.

@@ -87,27 +87,23 @@ func (m *matching) settleBundle(b *bundle, f *fit, logical string) {
 		u.role = RoleName(b.slot.Tensor)
 	}
 	m.unpacked = append(m.unpacked, u)
-	known := map[string]bool{}
-	for i := range f.scheme.parts {
-		known[f.scheme.parts[i].suffix] = true
+	if f.scheme.stray {
+		b.carrier.putBack()
+	} else {
+		m.replaceCarrier(u, logical)
 	}
 	for i := range b.parts {
 		s := &b.parts[i]
 		switch {
 		case s.suffix == biasSuffix:
 			m.claimBias(u, s)
-		case known[s.suffix]:
+		case u.knows(s):
 			m.claimPart(u, s)
 		default:
 			s.putBack()
 		}
 	}
 	m.partFaults(u)
-	if f.scheme.stray {
-		b.carrier.putBack()
-		return
-	}
-	m.replaceCarrier(u, logical)
 }
 
 // replaceCarrier puts a group of the logical shape in place of the packed one.
@@ -118,7 +114,7 @@ func (m *matching) replaceCarrier(u *unpacked, logical string) {
 	m.groups = append(m.groups, g)
 	if held, stands := c.each(), g.each(); held != stands {
 		n := int64(len(c.members))
-		m.addRow("quantised_weights", "weights packed by "+u.scheme.method, fmt.Sprintf("%s holds %s", shapeText(c.shape), shapeText(u.shape)),
+		m.addRow("quantised_weights", fmt.Sprintf("weights packed in %s by %s", c.dtype, u.scheme.method), fmt.Sprintf("%s holds %s", shapeText(c.shape), shapeText(u.shape)),
 			(held-stands)*n, names(c.members))
 	}
 }

@@ -106,7 +106,7 @@ func (m *matching) checkParams() {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has %d bits, the config says %d", u.words(), u.params.bits, declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
-		if g, ok := m.declaredGrain(declared); ok && u.scheme.grains != nil && u.scheme.form != "fp4" && !u.hasGrain(g) {
+		if g, ok := m.declaredGrain(declared); ok && u.scheme.grains != nil && u.scheme.form != packedExperts && !u.hasGrain(g) {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has a scale for each %s, the config says for each %s", u.words(), grainText(u.params.grain), grainText(g))).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}

@@ -70,8 +70,12 @@ func fineFP8(form, suffix string, carrier dtypes, stray bool) scheme {
 		parts: append(staticScales(scalars, ".activation_scale", ".qscale_act"), scales(suffix, floats|e8m0|u8))}
 }
 
+// packedExperts is the layout of routed experts beside weights of eight bits: the
+// config has no word on their groups.
+const packedExperts = "fp4 experts"
+
 func packedFP4(suffix string) scheme {
-	return scheme{method: "fp8", form: "fp4", also: []string{"deepseek_v4"}, carrier: ".weight", logical: ".weight", dtypes: i8, grains: by32, stored: halves, inverse: doubled,
+	return scheme{method: "fp8", form: packedExperts, also: []string{"deepseek_v4"}, carrier: ".weight", logical: ".weight", dtypes: i8, grains: by32, stored: halves, inverse: doubled,
 		parts: []part{scales(suffix, e8m0)}}
 }
 
