@@ -24,6 +24,30 @@ func Architectures() []Architecture {
 	return list
 }
 
+// ResolveType finds the described model type that a text means: the type itself
+// in any spelling, or one of its classes. Else it returns those that resemble it.
+func ResolveType(text string) (modelType string, similar []string) {
+	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s)) }
+	for _, a := range estimator.Architectures() {
+		switch want, have := plain(text), plain(a.Type); {
+		case a.Type == text || a.Class == text:
+			return a.Type, nil
+		case want == have:
+			modelType = a.Type
+		case len(want) > 2 && (strings.Contains(have, want) || strings.Contains(want, have)):
+			similar = append(similar, a.Type)
+		}
+	}
+	if modelType == "" {
+		if t := hfconfig.TypeOfClass(text); t != "" {
+			if _, ok := estimator.Lookup(t); ok {
+				return t, nil
+			}
+		}
+	}
+	return modelType, similar
+}
+
 // Description is one architecture under its class's default config, for reading.
 type Description struct {
 	SchemaVersion string             `json:"schema_version"`
