@@ -27,7 +27,9 @@ func Architectures() []Architecture {
 // ResolveType finds the described model type that a text means: the type itself
 // in any spelling, or one of its classes. Else it returns those that resemble it.
 func ResolveType(text string) (modelType string, similar []string) {
-	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s)) }
+	plain := func(s string) string {
+		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))
+	}
 	for _, a := range estimator.Architectures() {
 		switch want, have := plain(text), plain(a.Type); {
 		case a.Type == text || a.Class == text:
