@@ -45,10 +45,10 @@ type step func(*matching)
 
 // steps are the rules in the order in which they are tried.
 var steps = []step{
+	(*matching).renameOriginal,
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
 	(*matching).renameInMemory,
-	(*matching).renameOriginal,
 	(*matching).renameParts,
 	(*matching).unpackQuantised,
 	(*matching).matchEqual,
