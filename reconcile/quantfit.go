@@ -124,9 +124,24 @@ func (m *matching) declares(s *scheme, declared hfconfig.Scheme) bool {
 	return ok && len(s.grains) > 1 || slices.Contains(s.bits, declared.Bits) && len(s.bits) > 1
 }
 
+// assumed reports whether groups or blocks are what the method usually has, and
+// not in the config.
+func (m *matching) assumed() bool {
+	switch q := m.quant; q.Method {
+	case "fp8":
+		return !q.Fields.Given("weight_block_size")
+	case "modelopt":
+		return !q.Fields.Given("group_size") && len(q.Groups) == 0
+	}
+	return false
+}
+
 // declaredGrain is the config's group or block, or what its strategy names.
 func (m *matching) declaredGrain(s hfconfig.Scheme) (grain, bool) {
-	named := m.quant != nil && m.quant.Method == "compressed-tensors"
+	if m.quant == nil || m.assumed() {
+		return grain{}, false
+	}
+	named := m.quant.Method == "compressed-tensors"
 	switch {
 	case len(s.Block) == 2:
 		return grain{s.Block[0], s.Block[1], 2}, true

@@ -12,50 +12,69 @@ import (
 // fusedScales claims the scales of experts that are stored one by one while
 // their scales are stacked, gate and up together: transformers writes them so.
 func (m *matching) fusedScales(index map[string][]*group) {
-	for name, parts := range map[string][]string{"gate_up_proj": {"gate_proj", "up_proj"}, "down_proj": {"down_proj"}} {
-		suffix := ".experts." + name + "_scale_inv"
-		for _, g := range m.groups {
-			stem, ok := strings.CutSuffix(g.name, suffix)
+	for _, g := range m.groups {
+		for _, one := range fusedNames {
+			stem, ok := strings.CutSuffix(g.name, ".experts."+one.stacked+"_scale_inv")
 			if !ok || len(g.members) == 0 || !(floats | e8m0).has(g.dtype) {
 				continue
 			}
-			if experts := expertsOf(index, stem+".experts.*.", parts); experts != nil && fusedFits(g.shape, experts) {
-				m.claimScales(g, inferRole(g.name))
-				m.fused = append(m.fused, stem+".experts.*.")
+			layer := stem[:strings.LastIndexByte(stem, '.')+1] // the module can have another name than that of the experts
+			if prefix, experts := expertsOf(index, layer, one.single); experts != nil && fusedFits(g.shape, experts) {
+				m.claimScales(g, "routed_experts")
+				m.fused = append(m.fused, prefix)
+				break
 			}
 		}
 	}
 }
 
-// expertsOf finds one expert's projections, which are all of one shape.
-func expertsOf(index map[string][]*group, prefix string, projections []string) []*group {
-	var list []*group
+// fusedNames are stacked projections with the single ones that they stand for.
+var fusedNames = []struct {
+	stacked string
+	single  []string
+}{
+	{"gate_up_proj", []string{"gate_proj", "up_proj"}}, {"down_proj", []string{"down_proj"}},
+	{"gate_up_proj", []string{"w1", "w3"}}, {"down_proj", []string{"w2"}},
+}
+
+// expertsOf finds one expert's projections, which are all of one shape, in a
+// layer.
+func expertsOf(index map[string][]*group, layer string, projections []string) (prefix string, list []*group) {
+	for name := range index {
+		rest, ok := strings.CutPrefix(name, layer)
+		if head, last, found := strings.Cut(rest, ".experts.*."); ok && found && last == projections[0]+".weight" {
+			prefix = layer + head + ".experts.*."
+		}
+	}
 	for _, p := range projections {
 		found := index[prefix+p+".weight"]
-		if len(found) != 1 || !fp8.has(found[0].dtype) || len(found[0].shape) != 2 {
-			return nil
+		if prefix == "" || len(found) != 1 || !(fp8 | floats).has(found[0].dtype) || len(found[0].shape) != 2 {
+			return "", nil
 		}
 		list = append(list, found[0])
 	}
-	return list
+	return prefix, list
 }
 
 // fusedFits predicts the stacked scales: of each expert, blocks of the
-// projections one above the other.
+// projections one above the other, at least one of each.
 func fusedFits(shape []int64, experts []*group) bool {
 	first := experts[0]
-	modules := make(map[int32]bool) // layers; the rest of the members are experts
+	layers := make(map[int32]bool)
 	for i := range first.members {
-		modules[first.members[i].number[0]] = true
+		layers[first.members[i].number[0]] = true
 	}
-	count := int64(len(first.members) / max(len(modules), 1))
+	count, halves := int64(len(first.members)/max(len(layers), 1)), int64(len(experts))
 	for _, b := range blocks {
-		var rows int64
+		var rows, height int64
 		for _, g := range experts {
 			rows += cd(g.shape[0], b.rows)
+			height += g.shape[0]
 		}
-		if slices.Equal(shape, []int64{count, rows, cd(first.shape[1], b.cols)}) {
-			return true
+		for _, rows := range []int64{rows, max(cd(height, b.rows), halves)} {
+			if slices.Equal(shape, []int64{count, rows, cd(first.shape[1], b.cols)}) {
+				return true
+			}
 		}
 	}
 	return false

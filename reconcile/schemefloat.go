@@ -44,9 +44,9 @@ var floatSchemes = []scheme{
 	// spellings.
 	{method: "fbgemm_fp8", carrier: ".weight", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, rows1), stored: asItIs,
 		inverse: carrierShape, parts: append(staticScales(single, ".input_scale_ub"), scales(".weight_scale", floats))},
-	{method: "compressed-tensors", form: "float", carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
+	{method: "compressed-tensors", form: "float", also: []string{"fp8"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
 		inverse: carrierShape, parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats))},
-	{method: "modelopt", form: "fp8", also: []string{"quark"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
+	{method: "modelopt", form: "fp8", also: []string{"quark", "fp8"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: any8, stored: asItIs,
 		inverse: carrierShape, parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight_scale", floats), preScale)},
 	{method: "compressed-tensors", form: "mxfp8", also: []string{"modelopt", "mxfp8"}, carrier: ".weight", logical: ".weight", dtypes: fp8, grains: by32, stored: asItIs,
 		inverse: carrierShape, parts: []part{scales(".weight_scale", u8|e8m0)}},
