@@ -1,6 +1,9 @@
 package estimator
 
-import "math/big"
+import (
+	"fmt"
+	"math/big"
+)
 
 // XLM, FlauBERT and XLNet: encoders by default that were made to generate too.
 var xlmFamily = []Arch{
@@ -20,10 +23,35 @@ func xlm(c *Config) Model {
 	if n := c.Size("G", "n_langs"); n.Int() > 1 && c.Bool("use_lang_emb") {
 		d.Embed = []Block{TokenType("lang_embeddings", n, c.D)}
 	}
-	if c.Bool("asm") {
-		c.Fault("asm", "the adaptive softmax is not described")
+	model := c.withAnswers(gpt(c, d), "qa_outputs", false)
+	if c.Bool("asm") && c.Task == CausalLM {
+		model.Head = c.adaptiveSoftmax("pred_layer.proj")
 	}
-	return c.withAnswers(gpt(c, d), "qa_outputs", false)
+	return model
+}
+
+// adaptiveSoftmax is a head that has matrices of their own for rarer words, each
+// class of them through a narrower bottleneck (Grave et al. 2017,
+// arXiv:1609.04309).
+func (c *Config) adaptiveSoftmax(name string) []Block {
+	by := c.Float("asm_div_value", 4)
+	cutoffs, divide := c.Ints("asm_cutoffs"), int64(by)
+	if len(cutoffs) == 0 || divide < 1 || float64(divide) != by {
+		c.Fault("asm_cutoffs", "must list at least one rank where asm is on, with a whole asm_div_value")
+		return nil
+	}
+	blocks := []Block{Linear(name+".head", c.D, Const(cutoffs[0]+int64(len(cutoffs)))).Bias(true).As(Head).On(PerLogit)}
+	width := c.D.Int()
+	for i, first := range cutoffs {
+		last := c.V.Int()
+		if i+1 < len(cutoffs) {
+			last = cutoffs[i+1]
+		}
+		width /= divide
+		tail := fmt.Sprintf("%s.tail.%d", name, i)
+		blocks = append(blocks, Linear(tail+".0", c.D, Const(width)).As(Head).On(PerLogit), Linear(tail+".1", Const(width), Const(last-first)).As(Head).On(PerLogit))
+	}
+	return blocks
 }
 
 // xlnet attends over relative positions (Transformer-XL, arXiv:1901.02860,
