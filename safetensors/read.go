@@ -19,6 +19,7 @@ import (
 
 const (
 	defaultParallel  = 8
+	farParallel      = 16 // of a source whose every read takes its time
 	defaultFirstRead = 64 << 10
 	headerRoom       = 4 << 10 // spare room in an estimate of a header's length
 	unknownSizeStep  = 4 << 20
@@ -27,7 +28,8 @@ const (
 
 // ReadOptions tunes ReadCheckpoint; the zero value is sensible.
 type ReadOptions struct {
-	// Parallel is how many files are read at once; 0 means 8.
+	// Parallel is how many files are read at once; 0 means 8, and 16 of a
+	// [source.IndexSource].
 	Parallel int
 
 	// FirstRead is the size of the first request for each file in bytes; a header
@@ -176,6 +178,9 @@ func (r *reader) readHeaders(ctx context.Context) error {
 	parallel := r.opts.Parallel
 	if parallel <= 0 {
 		parallel = defaultParallel
+		if _, far := r.src.(source.IndexSource); far {
+			parallel = farParallel
+		}
 	}
 	var group errgroup.Group
 	group.SetLimit(parallel)

@@ -87,7 +87,7 @@ func (s *settings) addFlags(root *cobra.Command) {
 	f.StringVar(&s.headers, "headers", "auto", "how the Hub's headers are read: auto, ranges (from the files), files (and the whole index)")
 	f.StringVar(&s.tokenFile, "token-file", "", "file that holds the Hub's token")
 	f.BoolVar(&s.noCache, "no-cache", false, "neither read nor write hf-inspect's own cache")
-	f.IntVar(&s.parallel, "parallel", 0, "requests at once (default 8)")
+	f.IntVar(&s.parallel, "parallel", 0, "files read at once (default 8, and 16 from the Hub)")
 	f.DurationVar(&s.timeout, "timeout", 0, "limit for all requests of a model, such as 30s")
 	f.StringVar(&s.class, "class", "", "describe as this class, such as BertForMaskedLM")
 }

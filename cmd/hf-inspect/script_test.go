@@ -13,7 +13,11 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hf-inspect": func() { os.Exit(start(shortPauses)) },
+		"hf-inspect": func() {
+			code := start(shortPauses)
+			noteMemory()
+			os.Exit(code)
+		},
 	})
 }
 
