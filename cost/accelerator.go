@@ -2,16 +2,19 @@ package cost
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 )
 
 // Accelerator is what a vendor's data sheet says of a device. Peaks are dense
-// (no structured sparsity), in TFLOP/s; 0 is not supported, or not published.
-// GB is 10⁹ bytes.
+// (no structured sparsity), in TFLOP/s; 0 is not supported, or not published. A
+// data sheet's GB of memory are 2³⁰ bytes (an H100 of 80 GB reports 81,559 MiB,
+// the rest is the driver's; error correction takes a sixteenth of GDDR), those
+// of bandwidth 10⁹.
 type Accelerator struct {
 	Name         string  `json:"name"`
-	MemoryGB     float64 `json:"memory_gb"`
+	MemoryGiB    int64   `json:"memory_gib"` // "GB" in the data sheet
 	BandwidthGBs float64 `json:"bandwidth_gb_per_second"`
 	FP32         float64 `json:"fp32_tflops"` // TF32 where matrices run in it
 	BF16         float64 `json:"bf16_tflops"` // FP16 on devices without BF16
@@ -25,8 +28,14 @@ type Accelerator struct {
 // Accelerators returns the table, by vendor and age.
 func Accelerators() []Accelerator { return slices.Clone(accelerators) }
 
+// MemoryBytes returns the memory of one device.
+func (a Accelerator) MemoryBytes() *big.Int {
+	return new(big.Int).Lsh(big.NewInt(a.MemoryGiB), 30)
+}
+
 // FindAccelerator looks a device up by name; case, spaces and dashes do not
-// matter, and a part of a name will do: the first that has it is meant.
+// matter, and a part of a name will do, or one with the size of the memory
+// (H100-80GB): the first that has it is meant.
 func FindAccelerator(name string) (Accelerator, error) {
 	key := accelerator(name)
 	var starts []Accelerator
@@ -46,6 +55,9 @@ func FindAccelerator(name string) (Accelerator, error) {
 			return a, nil
 		}
 	}
+	if a, ok := bySize(name); ok {
+		return a, nil
+	}
 	var names []string
 	for _, a := range accelerators {
 		names = append(names, a.Name)
@@ -55,6 +67,22 @@ func FindAccelerator(name string) (Accelerator, error) {
 
 func accelerator(name string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
+}
+
+// bySize finds a name that ends in the size of the memory, as clouds write them:
+// A100-80GB.
+func bySize(name string) (Accelerator, bool) {
+	at := strings.LastIndexAny(name, "-_ ")
+	if at < 0 {
+		return Accelerator{}, false
+	}
+	first, size := accelerator(name[:at]), strings.ToLower(name[at+1:])
+	for _, a := range accelerators {
+		if first != "" && strings.HasPrefix(accelerator(a.Name), first) && size == fmt.Sprintf("%dgb", a.MemoryGiB) {
+			return a, true
+		}
+	}
+	return Accelerator{}, false
 }
 
 // Peak returns the dense peak for a dtype in FLOP/s.
@@ -78,7 +106,7 @@ func (a Accelerator) Peak(dtype string) (float64, error) {
 	return peak * 1e12, nil
 }
 
-// accelerators: memory GB, bandwidth GB/s, then dense peaks in FP32, BF16, FP8,
+// accelerators: memory GiB, bandwidth GB/s, then dense peaks in FP32, BF16, FP8,
 // INT8, FP4, and the link.
 var accelerators = []Accelerator{
 	{"A100-SXM-80GB", 80, 2039, 156, 312, 0, 624, 0, 600, "NVIDIA A100 data sheet, 2021"},

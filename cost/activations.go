@@ -93,6 +93,16 @@ func activationFormula(list []estimator.Saved) string {
 	return strings.Join(text, " + ")
 }
 
+// attends reports whether any layer weighs tokens against each other by products.
+func attends(m *estimator.Model) bool {
+	for _, w := range m.Forward(estimator.Pass{Batch: 1, Seq: 2, EncoderSeq: 2}) {
+		if w.Kind == "scores" {
+			return true
+		}
+	}
+	return false
+}
+
 func activationAssumptions(m *estimator.Model, use estimator.SavingUse) []string {
 	var list []string
 	if m.ActivationsMeasured() {
@@ -101,6 +111,7 @@ func activationAssumptions(m *estimator.Model, use estimator.SavingUse) []string
 		list = append(list, "activations: by rule, not measured: as the measured types compute, block by block")
 	}
 	switch {
+	case !attends(m): // a pure state-space model
 	case use.Kernel == estimator.Fused && use.Dropout && m.Training.DropsAttention:
 		list = append(list, "attention: one fused kernel that applies dropout itself and keeps no weights")
 	case use.Kernel == estimator.Fused:

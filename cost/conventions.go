@@ -10,23 +10,23 @@ import (
 // published are the counts that well-known papers make of a training step.
 func published(m *estimator.Model, p estimator.Pass, tokens *big.Int) []Convention {
 	list := []Convention{palm(m, p, tokens)}
-	if t, ok := transformerOf(m); ok && p.Past == 0 {
+	if t, ok := transformerOf(m); ok && Decodes(m) {
 		list = append(list, Convention{"Chinchilla, appendix F", times(t.Chinchilla(p.Seq, true), big.NewInt(p.Batch), 1),
-			"3 · (2·s·V·d + L(6·s·d·kh + 2·s²·kh + 3·h·s² + 2·s²·kh + 2·s·kh·d + 4·s·d·F) + 2·s·d·V), arXiv:2203.15556"},
-			Convention{"Megatron-LM", t.Megatron(p.Batch, p.Seq, false), "72·B·s·L·d²(1 + s/6d + V/12Ld), no recomputation, arXiv:2104.04473"},
-			Convention{"Megatron-LM, recomputed", t.Megatron(p.Batch, p.Seq, true), "96·B·s·L·d²(1 + s/6d + V/16Ld), layers recomputed, arXiv:2104.04473"},
-			Convention{"4svh + 24slh² + 4s²lh", times(t.Forward(p.Seq), big.NewInt(p.Batch), 1), "forward pass with an embedding product counted beside the head"})
+			"3 · (2·s·V·d + L(6·s·d·kh + 2·s²·kh + 3·h·s² + 2·s²·kh + 2·s·kh·d + 4·s·d·F) + 2·s·d·V), arXiv:2203.15556", ofTraining},
+			Convention{"Megatron-LM", t.Megatron(p.Batch, p.Seq, false), "72·B·s·L·d²(1 + s/6d + V/12Ld), no recomputation, arXiv:2104.04473", ofTraining},
+			Convention{"Megatron-LM, recomputed", t.Megatron(p.Batch, p.Seq, true), "96·B·s·L·d²(1 + s/6d + V/16Ld), layers recomputed, arXiv:2104.04473", ofTraining})
 	}
 	return list
 }
 
 // palm is the count behind PaLM's model-FLOPs utilisation (arXiv:2204.02311,
-// appendix B): 6N + 12·L·H·Q·T a token, N without position embeddings.
+// appendix B): 6N + 12·L·H·Q·T a token, N without position embeddings; of routed
+// experts those that run, as the paper's dense models run all of theirs.
 func palm(m *estimator.Model, p estimator.Pass, tokens *big.Int) Convention {
 	var params int64
 	for _, t := range m.Tensors() {
 		if t.TiedTo == "" && !t.Buffer && t.Role != estimator.PositionEmbedding {
-			params += t.Elements()
+			params += t.Active
 		}
 	}
 	perToken := product(6, params)
@@ -36,7 +36,26 @@ func palm(m *estimator.Model, p estimator.Pass, tokens *big.Int) Convention {
 	}
 	perToken.Add(perToken, product(12, lhq, p.Seq+p.Past))
 	return Convention{"PaLM, for MFU", perToken.Mul(perToken, tokens),
-		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens for a training step, N = %d without position embeddings, L·H·Q = %d", params, lhq)}
+		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens for a training step, N = %d active parameters without position embeddings, L·H·Q = %d", params, lhq), ofTraining}
+}
+
+// PaLM returns the FLOPs a token of a training step by PaLM's count for MFU.
+func PaLM(m *estimator.Model, seq int64) float64 {
+	c := palm(m, estimator.Pass{Batch: 1, Seq: seq}, big.NewInt(1))
+	return float(c.FLOPs)
+}
+
+// Decodes reports whether the model generates token by token: something of it
+// is kept between steps. An encoder keeps nothing.
+func Decodes(m *estimator.Model) bool { return len(m.Cache()) > 0 }
+
+// beyondPositions says so where a sequence is longer than the config allows.
+func beyondPositions(m *estimator.Model, tokens int64) []string {
+	list := []string{}
+	if m.Positions > 0 && tokens > m.Positions {
+		list = append(list, fmt.Sprintf("%d tokens: the config has %d positions", tokens, m.Positions))
+	}
+	return list
 }
 
 // Transformer is the shape of a plain decoder, for formulas that know no more.

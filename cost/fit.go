@@ -10,14 +10,14 @@ import (
 // Fit says whether a plan fits on an accelerator, and how fast it can be there.
 type Fit struct {
 	Accelerator string   `json:"accelerator"`
-	MemoryBytes *big.Int `json:"memory_bytes"` // of one device; GB is 10⁹
+	MemoryBytes *big.Int `json:"memory_bytes"` // of one device: its data sheet's GB are 2³⁰ bytes
 	Fits        bool     `json:"fits"`         // total and overhead on each device
-	Devices     *int64   `json:"devices_needed"`
+	Devices     *int64   `json:"devices_needed"` // if all is shared out evenly; of a stated layout its own number, null where that does not fit
 	LargestB    int64    `json:"largest_batch"` // at the given sequence; 0: none
 	LargestS    int64    `json:"largest_seq"`   // at the given batch; 0: none
 	Source      string   `json:"source"`
 
-	*Speed
+	*Speed // at best; null where the plan does not fit
 }
 
 // Speed bounds a generation by the roofline: bandwidth for what is read, peak
@@ -41,15 +41,19 @@ type Speed struct {
 const mostTokens = 1 << 31
 
 func (p *planned) fit(a Accelerator, mem *Memory) Fit {
-	capacity := new(big.Int)
-	new(big.Float).SetFloat64(a.MemoryGB * 1e9).Int(capacity)
+	capacity := a.MemoryBytes()
 	f := Fit{Accelerator: a.Name, MemoryBytes: capacity, Source: a.Source}
 	room := new(big.Int).Sub(capacity, p.Overhead)
 	f.Fits = mem.Total.Cmp(room) <= 0
-	f.Devices = needed(mem, room)
+	switch {
+	case mem.Devices == 1:
+		f.Devices = needed(mem, room)
+	case f.Fits:
+		f.Devices = &mem.Devices
+	}
 	f.LargestB = largest(room, func(n int64) *big.Int { return p.with(n, p.Seq) })
 	f.LargestS = largest(room, func(n int64) *big.Int { return p.with(p.Batch, n) })
-	if !p.Train {
+	if !p.Train && f.Fits {
 		f.Speed = p.speed(a, mem)
 	}
 	return f
@@ -61,8 +65,7 @@ func needed(mem *Memory, room *big.Int) *int64 {
 	if room.Sign() <= 0 {
 		return nil
 	}
-	total := new(big.Int).Mul(mem.Total, big.NewInt(mem.Devices))
-	n := ceil(new(big.Rat).SetFrac(total, room)).Int64()
+	n := ceil(new(big.Rat).SetFrac(mem.Total, room)).Int64()
 	return &n
 }
 

@@ -28,6 +28,7 @@ type FLOPs struct {
 	Layers      []LayerFLOPs `json:"layers,omitempty"`
 	Conventions []Convention `json:"conventions"`
 	Bounds      []Bound      `json:"bounds,omitempty"` // on accelerators that are asked about
+	Assumptions []string     `json:"assumptions"`
 	Formulas    []Formula    `json:"formulas"`         // each component in symbols, in numbers, as a result
 }
 
@@ -48,6 +49,7 @@ type Convention struct {
 	Name    string   `json:"name"`
 	FLOPs   *big.Int `json:"flops"`
 	Formula string   `json:"formula"`
+	Of      string   `json:"of"` // forward, training
 }
 
 // Options say how the pass is computed.
@@ -60,7 +62,7 @@ type Options struct {
 func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 	work := m.Forward(p)
 	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Forward: estimator.Total(work),
-		Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
+		Assumptions: beyondPositions(m, p.Past+p.Seq), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
 	for _, w := range work {
 		switch w.Kind {
 		case "scores", "values":
@@ -176,23 +178,35 @@ func share(part, whole *big.Int) float64 {
 // conventions lists what else is called the FLOPs of this pass.
 func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimator.Work) []Convention {
 	tokens := new(big.Int).Mul(big.NewInt(p.Batch), big.NewInt(p.Seq))
-	list := []Convention{{"exact matmul", f.Forward, "2 per multiply-add of every matrix product, masks save nothing"}}
+	list := []Convention{{"exact matmul", f.Forward, "2 per multiply-add of every matrix product, masks save nothing", ofForward}}
 	if !m.N.IsZero() && !m.D.IsZero() && !m.V.IsZero() && p.Past == 0 {
 		list = append(list, textbook(m, p)...)
 	}
-	half := new(big.Int).Rsh(f.Attention, 1)
-	list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values (Megatron-LM)"})
+	if p.Past == 0 && Decodes(m) && f.Attention.Sign() > 0 {
+		half := new(big.Int).Rsh(f.Attention, 1)
+		list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values (Megatron-LM)", ofForward})
+	}
 	if grouped := routedWork(work); grouped.Sign() > 0 {
-		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see"})
+		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see", ofForward})
 	}
 	counts := estimator.Count(m.Tensors())
-	params := big.NewInt(counts.Unique)
 	active := big.NewInt(counts.Active)
-	list = append(list,
-		Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %d active parameters", counts.Active)},
-		Convention{"6ND", times(tokens, params, 6), fmt.Sprintf("6 · N · D for a training step, N = %d unique parameters, D = %s tokens", counts.Unique, tokens)})
+	list = append(list, Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %d active parameters", counts.Active), ofForward})
+	if p.Past > 0 { // nobody trains on a cache
+		return list
+	}
+	if t, ok := transformerOf(m); ok && Decodes(m) {
+		list = append(list, Convention{"4svh + 24slh² + 4s²lh", times(t.Forward(p.Seq), big.NewInt(p.Batch), 1), "an embedding product counted beside the head", ofForward})
+	}
+	list = append(list, Convention{"6ND", times(tokens, active, 6), fmt.Sprintf("6 · N · D for a training step, N = %d active parameters, D = %s tokens", counts.Active, tokens), ofTraining})
 	return append(list, published(m, p, tokens)...)
 }
+
+// What a convention counts.
+const (
+	ofForward  = "forward"
+	ofTraining = "training"
+)
 
 // textbook is the whiteboard's formula and its two halves.
 func textbook(m *estimator.Model, p estimator.Pass) []Convention {
@@ -201,9 +215,9 @@ func textbook(m *estimator.Model, p estimator.Pass) []Convention {
 	a.Add(a, product(2*n, v, d))
 	b := product(4, layers, n, p.Seq, d)
 	return []Convention{
-		{"textbook", new(big.Int).Add(a, b), "2n(12Nd² + Vd) + 4Nn²d"},
-		{"textbook, linear part A", a, "2n(12Nd² + Vd)"},
-		{"textbook, attention part B", b, "4Nn²d"},
+		{"textbook", new(big.Int).Add(a, b), "2n(12Nd² + Vd) + 4Nn²d", ofForward},
+		{"textbook, linear part A", a, "2n(12Nd² + Vd)", ofForward},
+		{"textbook, attention part B", b, "4Nn²d", ofForward},
 	}
 }
 

@@ -16,10 +16,12 @@ type KV struct {
 	TotalBytes    *big.Int  `json:"total_bytes"`
 	BytesPerToken *big.Int  `json:"bytes_per_token"` // of one sequence: all attention layers, no window full, fixed states apart
 	StateBytes    *big.Int  `json:"state_bytes"`     // fixed states of all sequences, in TotalBytes
-	Layers        []KVLayer `json:"layers"`
+	Layers        []KVLayer `json:"layers"` // none: an encoder, which keeps nothing
 	Convention    string    `json:"convention"`
 	BlockTokens   int64     `json:"block_tokens,omitempty"` // paged allocation: tokens a block
+	Expanded      bool      `json:"expanded"`               // latents as full keys and values
 	Formulas      []Formula `json:"formulas"`               // each kind of layer in symbols, in numbers, as a result
+	Assumptions   []string  `json:"assumptions"`
 }
 
 // KVLayer is what one layer keeps.
@@ -42,7 +44,8 @@ type KVOptions struct {
 func KVCache(m *estimator.Model, batch, tokens, encoder int64, dtype ElementType, opts KVOptions) KV {
 	use := estimator.CacheUse{Batch: batch, Tokens: tokens, EncoderSeq: encoder, ElementBytes: dtype.Bytes,
 		Expanded: opts.Expanded, Reserved: opts.Reserved}
-	kv := KV{Batch: batch, Tokens: tokens, DType: dtype.Name, Convention: "engine", BlockTokens: opts.Block}
+	kv := KV{Batch: batch, Tokens: tokens, DType: dtype.Name, Convention: "engine", BlockTokens: opts.Block,
+		Layers: []KVLayer{}, Expanded: opts.Expanded, Assumptions: beyondPositions(m, tokens)}
 	if opts.Library {
 		use.Convention, kv.Convention = estimator.Library, "library"
 	}

@@ -18,10 +18,12 @@ type Memory struct {
 	DType   string `json:"dtype"`
 	KVDType string `json:"kv_dtype,omitempty"`
 
+	Quantization string `json:"quantization,omitempty"` // format of the layers' matrices
+
 	Parameters int64    `json:"parameters"`           // unique, of the whole model
 	Trainable  *big.Int `json:"trainable_parameters"` // of the whole model; null for inference
 
-	Weights     *big.Int `json:"weights_bytes"`
+	Weights     *big.Int `json:"weights_bytes"` // that are loaded
 	KV          *big.Int `json:"kv_bytes"`
 	Activations *big.Int `json:"activations_bytes"`
 	Recomputed  *big.Int `json:"recomputed_layer_bytes"` // the layer that is just computed again
@@ -30,6 +32,8 @@ type Memory struct {
 	Master      *big.Int `json:"master_weights_bytes"`
 	Total       *big.Int `json:"total_bytes"`    // of the figures above; master weights are in the optimizer's
 	Overhead    *big.Int `json:"overhead_bytes"` // an assumption, not in the total
+
+	NotLoaded []NotLoaded `json:"not_loaded,omitempty"` // stored, and in no figure
 
 	Devices  int64     `json:"devices"` // all figures are of one of these
 	Parallel *Parallel `json:"parallel,omitempty"`
@@ -43,6 +47,12 @@ type Memory struct {
 	Assumptions []string  `json:"assumptions"`
 }
 
+// NotLoaded are tensors of a checkpoint that the model's class does not load.
+type NotLoaded struct {
+	What  string   `json:"what"` // such as prediction layers
+	Bytes *big.Int `json:"bytes"`
+}
+
 // MemoryPlan is the question.
 type MemoryPlan struct {
 	Train      bool
@@ -51,7 +61,8 @@ type MemoryPlan struct {
 	Chunk      int64       // tokens of a prefill's pass at most; 0: all at once
 	DType      ElementType // of weights and activations
 
-	Stored   *big.Int      // weights as a checkpoint stores them, in place of parameters · dtype
+	Stored   *big.Int      // what is loaded of a checkpoint, in its dtypes, in place of parameters · dtype
+	Beside   []NotLoaded   // what that checkpoint holds besides
 	Format   *WeightFormat // of matrices; nil: as everything else
 	KVType   ElementType
 	KV       KVOptions
@@ -118,7 +129,10 @@ func newPlanned(m *estimator.Model, plan MemoryPlan) *planned {
 
 func (p *planned) memory() *Memory {
 	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, DType: p.DType.Name, Parameters: p.counts.Unique,
-		Overhead: p.Overhead, Devices: p.Parallel.Devices(), Total: new(big.Int)}
+		Overhead: p.Overhead, Devices: p.Parallel.Devices(), NotLoaded: p.Beside, Total: new(big.Int)}
+	if p.Format != nil {
+		mem.Quantization = p.Format.Name
+	}
 	if mem.Devices > 1 {
 		mem.Parallel = &p.Parallel
 	}

@@ -87,10 +87,10 @@ func decimal(r *big.Rat) string {
 }
 
 func (p *planned) assumptions(mem *Memory) []string {
-	var list []string
+	list := beyondPositions(p.model, p.Seq)
 	switch {
 	case p.Stored != nil:
-		list = append(list, "weights: the bytes of the stored tensors")
+		list = append(list, "weights: what the class loads of the stored tensors, in their dtypes")
 	case p.Format != nil:
 		list = append(list, "weights: matrices of the layers in "+p.Format.Name+" ("+p.Format.Remark+"), the rest in "+p.DType.Name)
 	default:
@@ -99,16 +99,25 @@ func (p *planned) assumptions(mem *Memory) []string {
 	if p.Train {
 		list = append(list, p.trainingAssumptions(mem)...)
 	} else {
-		list = append(list, "kv: as serving engines store it, in "+p.KVType.Name+remark(p.KVType),
+		list = append(list, p.cacheAssumption(),
 			"activations: by rule, not measured: the largest set of tensors that lives at once in "+p.prefilled()+", logits of one position")
-		if p.KV.Library {
-			list[len(list)-2] = "kv: as the reference library's cache holds it, in " + p.KVType.Name + remark(p.KVType)
-		}
 	}
 	if mem.Devices > 1 {
 		list = append(list, "devices: the fullest stage of the pipeline; embeddings, heads and matrices are shared out by tensor parallelism, norms, biases and routers are not; no communication buffers")
 	}
 	return append(list, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation, beside the total", p.Overhead))
+}
+
+func (p *planned) cacheAssumption() string {
+	switch {
+	case !Decodes(p.model):
+		return "kv: an encoder keeps no cache"
+	case p.KV.Library:
+		return "kv: as the reference library's cache holds it, in " + p.KVType.Name + remark(p.KVType)
+	case p.KV.Expanded:
+		return "kv: latents expanded to full keys and values, in " + p.KVType.Name + remark(p.KVType)
+	}
+	return "kv: as serving engines store it, in " + p.KVType.Name + remark(p.KVType)
 }
 
 func remark(t ElementType) string {

@@ -290,7 +290,7 @@ func TestWhatFitsWhere(t *testing.T) {
 	plan = testPlan(t, true)
 	plan.Recompute = estimator.RecomputeLayers
 	plan.Accelerators = []Accelerator{a100}
-	if mem = memoryOf(t, m, plan); *mem.Fits[0].Devices < 15 {
+	if mem = memoryOf(t, m, plan); *mem.Fits[0].Devices != 14 { // of 80 · 2³⁰ bytes
 		t.Errorf("training a 70B on %d cards", *mem.Fits[0].Devices)
 	}
 	// 87.5 GB are beyond one of them.

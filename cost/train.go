@@ -14,20 +14,22 @@ type Training struct {
 	Rule       string  `json:"rule"`
 	PeakFLOPs  float64 `json:"peak_flops_per_second,omitempty"` // of one device
 	Devices    float64 `json:"devices,omitempty"`
-	Efficiency float64 `json:"efficiency,omitempty"` // share of the peak that is reached
+	Efficiency float64 `json:"efficiency,omitempty"` // share of the peak that training_flops reach; assumed, or from the measured speed
 
 	Seconds     float64  `json:"seconds,omitempty"`
 	Days        float64  `json:"days,omitempty"`
 	DeviceHours float64  `json:"device_hours,omitempty"`
 	TokensASec  float64  `json:"tokens_per_second,omitempty"` // of all devices
-	Cost        *float64 `json:"cost,omitempty"`
+	Rate        float64  `json:"device_hour_rate,omitempty"` // in whatever currency
+	Cost        *float64 `json:"cost,omitempty"`             // in the same
 	MFU         *float64 `json:"mfu,omitempty"`
 	MFURule     string   `json:"mfu_rule,omitempty"`
 
 	OptimalTokens float64 `json:"compute_optimal_tokens"`
 	OptimalRule   string  `json:"compute_optimal_rule"`
 
-	Formulas []Formula `json:"formulas"` // each figure in symbols, in numbers, as a result
+	Formulas    []Formula `json:"formulas"` // each figure in symbols, in numbers, as a result
+	Assumptions []string  `json:"assumptions"`
 }
 
 // Budget says what a run has to do and on what.
@@ -63,7 +65,7 @@ func train(b Budget) (Training, error) {
 		return Training{}, errors.New("the number of parameters is not known")
 	}
 	t := Training{Parameters: b.Parameters, Tokens: b.Tokens, Rule: b.Rule, PeakFLOPs: b.Peak, Devices: b.Devices, Efficiency: b.Efficiency,
-		OptimalTokens: tokensAParameter * float64(b.Total), OptimalRule: "20 tokens a parameter, arXiv:2203.15556"}
+		Assumptions: []string{}, OptimalTokens: tokensAParameter * float64(b.Total), OptimalRule: "20 tokens a parameter, arXiv:2203.15556"}
 	if t.Tokens == 0 {
 		t.Tokens = t.OptimalTokens
 	}
@@ -75,7 +77,7 @@ func train(b Budget) (Training, error) {
 	if b.Measured > 0 && b.Peak > 0 && b.Devices > 0 {
 		mfu := b.Measured * b.MFUAToken / (b.Peak * b.Devices)
 		t.MFU, t.MFURule = &mfu, "tokens per second · (6N + 12·L·H·Q·T) / peak, arXiv:2204.02311"
-		t.TokensASec = b.Measured
+		t.TokensASec, t.Efficiency = b.Measured, b.Measured*b.FLOPsAToken/(b.Peak*b.Devices)
 		t.time(t.Tokens/b.Measured, b.Rate)
 		return t, nil
 	}
@@ -94,6 +96,7 @@ func train(b Budget) (Training, error) {
 func (t *Training) time(seconds, rate float64) {
 	t.Seconds, t.Days, t.DeviceHours = seconds, seconds/86400, seconds/3600*t.Devices
 	if rate > 0 {
+		t.Rate = rate
 		cost := t.DeviceHours * rate
 		t.Cost = &cost
 	}

@@ -306,3 +306,18 @@ func offset(field string) int64 {
 	}
 	return 1
 }
+
+// positions is the longest sequence that the config names, 0 where it names none
+// or the class only knows distances.
+func (c *Config) positions() int64 {
+	if c.Declares("relative_attention_num_buckets") {
+		return 0
+	}
+	if n := c.C.Int(); n > 0 {
+		return n
+	}
+	if !c.Given("text_config") {
+		return 0
+	}
+	return max(0, c.Value("text_config").Get("max_position_embeddings").Int())
+}

@@ -31,6 +31,8 @@ type Model struct {
 	EncoderDecoder bool
 	EncoderSeq     int64 // tokens that the encoder always sees; 0: as many as it is given
 
+	Positions int64 // that the config allows; 0: it names no limit
+
 	Training Training
 }
 
@@ -94,6 +96,7 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 	c.inner = newInner()
 	model := arch.Describe(c)
 	model.Type, model.Class, model.Training = arch.Type, class, training(config)
+	model.Positions = c.positions()
 	if err := config.Err(); err != nil {
 		return nil, err
 	}

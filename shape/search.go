@@ -63,10 +63,32 @@ func Search(w Wish) ([]Found, error) {
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(a.Score, b.Score), cmp.Compare(a.Sizes.Hidden, b.Sizes.Hidden), cmp.Compare(a.Sizes.HeadDim, b.Sizes.HeadDim))
 	})
+	found = distinct(found)
 	if len(found) == 0 {
 		return nil, errors.New("no shape within the constraints comes near the target; loosen --tolerance, --multiple or what is fixed")
 	}
 	return found, nil
+}
+
+// distinct leaves out shapes that differ from a better one in their head dim
+// alone; of equal ones heads of 128 stand for wide models, of 64 for others.
+func distinct(found []Found) []Found {
+	type key struct{ hidden, layers, width, cached, parameters int64 }
+	best := make(map[key]int)
+	var list []Found
+	for _, f := range found {
+		s := f.Sizes
+		k := key{s.Hidden, s.Layers, s.Width, s.KVHeads * s.HeadDim, f.Parameters}
+		at, ok := best[k]
+		switch {
+		case !ok:
+			best[k] = len(list)
+			list = append(list, f)
+		case (s.Hidden >= 2048) == (s.HeadDim > list[at].Sizes.HeadDim):
+			list[at] = f
+		}
+	}
+	return list
 }
 
 func (w Wish) complete() Wish {
@@ -132,20 +154,13 @@ func (w Wish) at(hidden, dim int64) (found []Found, beyond bool, err error) {
 // sizesAt completes what is given for one hidden size.
 func (w Wish) sizesAt(hidden, dim int64) Sizes {
 	s := w.Sizes
+	s.Kind = w.kind(hidden)
 	s.Hidden, s.HeadDim = hidden, dim
 	if s.Heads == 0 {
 		s.Heads = max(1, hidden/dim)
 	}
 	if s.KVHeads == 0 {
 		s.KVHeads = max(1, s.Heads/w.GQA)
-	}
-	if s.Kind == "" {
-		s.Kind = "llama"
-		if s.KVRank > 0 {
-			s.Kind = "mla"
-		} else if s.Experts > 0 {
-			s.Kind = "moe"
-		}
 	}
 	if s.Width == 0 && w.Width > 0 {
 		s.Width = int64(w.Width * float64(hidden))
@@ -157,6 +172,19 @@ func (w Wish) sizesAt(hidden, dim int64) Sizes {
 	}
 	s.Width = up(s.Width, w.Multiple)
 	return s
+}
+
+// kind is what the sizes and ratios that are given imply.
+func (w Wish) kind(hidden int64) string {
+	given := w.Sizes
+	given.Hidden = hidden
+	if kind := given.Implied(); kind != "gpt2" || given.Kind != "" {
+		return kind
+	}
+	if w.GQA > 1 || w.Width > 0 && w.Width != 4 {
+		return "llama"
+	}
+	return "gpt2"
 }
 
 func up(n, multiple int64) int64 { return (n + multiple - 1) / multiple * multiple }

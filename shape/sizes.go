@@ -56,9 +56,7 @@ func (s Sizes) Complete() (Sizes, error) {
 			return s, fmt.Errorf("%d is no size of a model", n)
 		}
 	}
-	if s.Kind == "" {
-		s.Kind = s.kind()
-	}
+	s.Kind = s.Implied()
 	if err := s.heads(); err != nil {
 		return s, err
 	}
@@ -69,14 +67,20 @@ func (s Sizes) Complete() (Sizes, error) {
 	return s, nil
 }
 
-// kind is what the sizes imply.
-func (s Sizes) kind() string {
+// KindRule says how the kind follows from the other sizes.
+const KindRule = "mla with a latent size, else moe with experts, else llama with KV heads, head dim, window, " +
+	"gate, attention biases or a feed-forward width that is not 4d, else gpt2"
+
+// Implied is the kind that the sizes imply.
+func (s Sizes) Implied() string {
 	switch {
-	case s.KVRank > 0:
+	case s.Kind != "":
+		return s.Kind
+	case s.KVRank > 0 || s.QueryRank > 0 || s.Rope > 0 || s.Nope > 0 || s.Value > 0:
 		return "mla"
-	case s.Experts > 0:
+	case s.Experts > 0 || s.Used > 0 || s.ExpertWidth > 0 || s.SharedExperts > 0 || s.DenseLayers > 0:
 		return "moe"
-	case s.KVHeads > 0 && s.KVHeads != s.Heads, s.HeadDim > 0 && s.HeadDim*s.Heads != s.Hidden, s.Window > 0, s.Ungated:
+	case s.KVHeads > 0 || s.HeadDim > 0 || s.Window > 0 || s.Ungated || s.Bias || s.Width > 0 && s.Hidden > 0 && s.Width != 4*s.Hidden:
 		return "llama"
 	}
 	return "gpt2"

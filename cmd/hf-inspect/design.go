@@ -91,7 +91,7 @@ func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
 		return math.Sqrt(n / 120), "by 6·P·T with T = 20P", err
 	case d.gpu != "":
 		a, err := cost.FindAccelerator(d.gpu)
-		return 0.9 * a.MemoryGB * 1e9 / each, "nine tenths of " + a.Name + " " + from, err
+		return 0.9 * float64(a.MemoryGiB) * (1 << 30) / each, "nine tenths of " + a.Name + " " + from, err
 	}
 	n, err := number(d.memory)
 	return n / each, from, err
