@@ -242,7 +242,7 @@ const mostFree = 4096
 
 func (p *part) fits(w *weight, shape []int64) bool {
 	if p.shape == nil {
-		return len(shape) == 1 && (shape[0] <= mostFree || p.kind == indexPart)
+		return len(shape) == 1 && (shape[0] <= mostFree || p.kind == indexPart && shape[0] <= w.n)
 	}
 	want := p.shape(w)
 	if p.flat {
