@@ -39,9 +39,6 @@ func (g *group) each() int64 {
 	return n
 }
 
-// bits returns the stored bits of one element.
-func (g *group) bits() int64 { return int64(g.dtype.Bits()) }
-
 // segmentSeed makes the template hashes of one process comparable.
 var segmentSeed = maphash.MakeSeed()
 

@@ -256,7 +256,13 @@ func (m *matching) bySlot(b *bundle, logical string) []*bundle {
 		at := slices.IndexFunc(list, func(one *bundle) bool { return one.slot == s })
 		if at < 0 {
 			at = len(list)
-			list = append(list, b.empty(s))
+			n := 0
+			for _, other := range places[i:] {
+				if other == s {
+					n++
+				}
+			}
+			list = append(list, b.empty(s).grow(n))
 		}
 		list[at].add(b, i)
 	}
@@ -271,6 +277,15 @@ func (b *bundle) empty(s *slot) *bundle {
 		c.parts[i].members = nil
 	}
 	return c
+}
+
+// grow makes room for so many modules.
+func (b *bundle) grow(n int) *bundle {
+	b.carrier.members = make([]member, 0, n)
+	for i := range b.parts {
+		b.parts[i].members = make([]member, 0, n)
+	}
+	return b
 }
 
 // add takes over the i-th module of another bundle.
