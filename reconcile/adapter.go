@@ -60,7 +60,7 @@ func ReconcileAdapter(in AdapterInput) (*AdapterResult, []finding.Finding) {
 	}
 	m.closeAdapter()
 	m.checkDTypes()
-	return m.adapterResult(described), finding.Sort(m.findings)
+	return m.adapterResult(described), m.sorted()
 }
 
 // describe predicts the file from config and base.

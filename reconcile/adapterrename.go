@@ -76,13 +76,10 @@ func (m *adapterMatching) renameAdapterPrefix() {
 	if len(m.slots.all) == 0 {
 		return
 	}
-	weights := make(map[string]int64)
-	for _, g := range m.groups {
-		weights[g.name] += int64(len(g.members))
-	}
-	best, bestScore := exchange{}, m.score(weights, exchange{})
-	for _, e := range m.prefixPairs(weights) {
-		if score := m.score(weights, e); score > bestScore {
+	names := m.tally()
+	best, bestScore := exchange{}, names.base
+	for _, e := range m.prefixPairs(names) {
+		if score := names.score(e); score > bestScore {
 			best, bestScore = e, score
 		}
 	}
@@ -97,7 +94,7 @@ func (m *adapterMatching) renameAdapterPrefix() {
 
 // prefixPairs lists what turns a stored name into an expected one with the same
 // ending.
-func (m *adapterMatching) prefixPairs(weights map[string]int64) []exchange {
+func (m *adapterMatching) prefixPairs(stored *tally) []exchange {
 	const most = 64
 	byEnding := make(map[string][]string)
 	for _, s := range m.slots.all {
@@ -106,7 +103,7 @@ func (m *adapterMatching) prefixPairs(weights map[string]int64) []exchange {
 	}
 	seen := make(map[exchange]bool)
 	var list []exchange
-	for name := range weights {
+	for _, name := range stored.names {
 		for _, expected := range byEnding[lastSegments(name)] {
 			e := differing(name, expected)
 			if e != (exchange{}) && !seen[e] {

@@ -20,6 +20,7 @@ type matching struct {
 	claims   []claim
 	rows     []Row
 	findings []finding.Finding
+	found    map[string]int // by code
 
 	unique, nonEmbedding, active int64
 	unexplained                  int64
@@ -45,6 +46,7 @@ type step func(*matching)
 
 // steps are the rules in the order in which they are tried.
 var steps = []step{
+	(*matching).renameModules,
 	(*matching).renameOriginal,
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
@@ -93,10 +95,32 @@ func Reconcile(in Input) (*Result, []finding.Finding) {
 	}
 	m.checkQuantisation()
 	m.checkDTypes()
-	return m.result(totals.Elements, totals.Bytes), finding.Sort(m.findings)
+	return m.result(totals.Elements, totals.Bytes), m.sorted()
 }
 
-func (m *matching) find(f finding.Finding) { m.findings = append(m.findings, f) }
+// mostFindings bounds the findings of one code: a file can hold a million names
+// that nothing calls for.
+const mostFindings = 200
+
+func (m *matching) find(f finding.Finding) {
+	if m.found == nil {
+		m.found = make(map[string]int)
+	}
+	if m.found[f.Code]++; m.found[f.Code] <= mostFindings {
+		m.findings = append(m.findings, f)
+	}
+}
+
+// sorted returns the findings. Those that were too many of one code are summed
+// up in one.
+func (m *matching) sorted() []finding.Finding {
+	for code, n := range m.found {
+		if n > mostFindings {
+			m.findings = append(m.findings, finding.New(code, fmt.Sprintf("%s more findings of this kind", thousands(int64(n-mostFindings)))))
+		}
+	}
+	return finding.Sort(m.findings)
+}
 
 // claimIf moves the members for which ok holds out of the group into a claim.
 // It returns the claim's members, nil if there are none.

@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -14,13 +16,10 @@ var wrappers = []string{"module.", "_orig_mod.", "_fsdp_wrapped_module.", "_chec
 // renamePrefix finds the one exchange of prefixes under which most stored names
 // are expected ones, and applies it to the whole checkpoint.
 func (m *matching) renamePrefix() {
-	weights := make(map[string]int64)
-	for _, g := range m.groups {
-		weights[g.name] += int64(len(g.members))
-	}
-	best, bestScore := exchange{}, m.score(weights, exchange{})
-	for _, e := range m.exchanges(weights) {
-		if score := m.score(weights, e); score > bestScore {
+	names := m.tally()
+	best, bestScore := exchange{}, names.base
+	for _, e := range m.exchanges(names) {
+		if score := names.score(e); score > bestScore {
 			best, bestScore = e, score
 		}
 	}
@@ -45,16 +44,51 @@ func (e exchange) apply(name string) string {
 	return name
 }
 
-// score counts the stored tensors whose names are expected under the exchange.
-func (m *matching) score(weights map[string]int64, e exchange) int64 {
-	var score int64
-	for name, n := range weights {
-		renamed := e.apply(name)
-		if e.stored == "" && e.expected != "" && m.slots.byTemplate[name] != nil {
-			renamed = name // a name that needs no prefix keeps its own: lm_head.weight
+// tally is the stored names, sorted, with how many tensors have each: exchanges
+// of prefixes are tried on those that have the prefix.
+type tally struct {
+	m       *matching
+	names   []string
+	weights map[string]int64
+	base    int64 // tensors whose names are expected as they are
+}
+
+func (m *matching) tally() *tally {
+	t := &tally{m: m, weights: make(map[string]int64)}
+	for _, g := range m.groups {
+		t.weights[g.name] += int64(len(g.members))
+	}
+	t.names = slices.Sorted(maps.Keys(t.weights))
+	for _, name := range t.names {
+		if m.expects(name) {
+			t.base += t.weights[name]
 		}
-		if m.slots.byTemplate[renamed] != nil || m.slots.byTemplate[modernName(renamed)] != nil {
-			score += n
+	}
+	return t
+}
+
+// expects reports whether a folded name is an expected one, as it is or without
+// a legacy ending.
+func (m *matching) expects(name string) bool {
+	return m.slots.byTemplate[name] != nil || m.slots.byTemplate[modernName(name)] != nil
+}
+
+// score counts the stored tensors whose names are expected under the exchange.
+func (t *tally) score(e exchange) int64 {
+	score := t.base
+	first, _ := slices.BinarySearch(t.names, e.stored)
+	for _, name := range t.names[first:] {
+		if !strings.HasPrefix(name, e.stored) {
+			break
+		}
+		if e.stored == "" && e.expected != "" && t.m.slots.byTemplate[name] != nil {
+			continue // a name that needs no prefix keeps its own: lm_head.weight
+		}
+		if t.m.expects(name) {
+			score -= t.weights[name]
+		}
+		if t.m.expects(e.apply(name)) {
+			score += t.weights[name]
 		}
 	}
 	return score
@@ -63,7 +97,7 @@ func (m *matching) score(weights map[string]int64, e exchange) int64 {
 // exchanges lists the prefixes worth trying: wrappers stripped, the base prefix
 // added or dropped, and whatever turns a stored name into an expected one with
 // the same ending.
-func (m *matching) exchanges(weights map[string]int64) []exchange {
+func (m *matching) exchanges(stored *tally) []exchange {
 	seen := make(map[exchange]bool)
 	var list []exchange
 	add := func(e exchange) {
@@ -72,7 +106,7 @@ func (m *matching) exchanges(weights map[string]int64) []exchange {
 			list = append(list, e)
 		}
 	}
-	for name := range weights {
+	for _, name := range stored.names {
 		for stored := name; ; {
 			head, rest, ok := strings.Cut(stored, ".")
 			if !ok || head == "*" {

@@ -10,7 +10,7 @@ import (
 // unexplained is the number of stored elements: if the steps failed to account
 // for something, it shows as unexplained.
 func (m *matching) result(elements, bytes int64) *Result {
-	r := &Result{Rows: mergeRows(m.rows), UnexplainedTensors: m.unexplainedNames, Missing: m.missing, StoredElements: elements, StoredBytes: bytes}
+	r := &Result{Rows: mergeRows(m.rows), UnexplainedTensors: m.unexplainedNames[:min(len(m.unexplainedNames), mostMissing)], Missing: m.missing, StoredElements: elements, StoredBytes: bytes}
 	sum := int64(0)
 	if m.in.Model != nil {
 		sum = estimator.Count(m.in.Model.Tensors()).Unique

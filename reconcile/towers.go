@@ -13,6 +13,10 @@ import (
 // renamed.
 const fewestRenamed = 4
 
+// mostRenamed bounds the different names that are searched for a rename; real
+// parts have some hundreds.
+const mostRenamed = 1 << 14
+
 // renameParts exchanges the prefix of a whole part of a composed model, such as
 // vision_tower.vision_model for vision_tower: names of towers changed between
 // versions of the library, which knows both.
@@ -38,7 +42,7 @@ func (m *matching) partExchange() (exchange, bool) {
 			unknown[g.name] = true
 		}
 	}
-	if len(unknown) < fewestRenamed {
+	if len(unknown) < fewestRenamed || len(unknown) > mostRenamed {
 		return exchange{}, false
 	}
 	endings := m.endingsOfMissing()
