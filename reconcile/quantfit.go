@@ -130,6 +130,8 @@ func (m *matching) assumed() bool {
 	switch q := m.quant; q.Method {
 	case "fp8":
 		return !q.Fields.Given("weight_block_size")
+	case "bitsandbytes":
+		return true
 	case "modelopt":
 		return !q.Fields.Given("group_size") && len(q.Groups) == 0
 	}
