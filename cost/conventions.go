@@ -36,7 +36,7 @@ func palm(m *estimator.Model, p estimator.Pass, tokens *big.Int) Convention {
 	}
 	perToken.Add(perToken, product(12, lhq, p.Seq+p.Past))
 	return Convention{"PaLM, for MFU", perToken.Mul(perToken, tokens),
-		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens for a training step, N = %d active parameters without position embeddings, L·H·Q = %d", params, lhq), ofTraining}
+		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens for a training step, N = %s active parameters without position embeddings, L·H·Q = %s", groupedInt(params), groupedInt(lhq)), ofTraining}
 }
 
 // PaLM returns the FLOPs a token of a training step by PaLM's count for MFU.
@@ -49,11 +49,11 @@ func PaLM(m *estimator.Model, seq int64) float64 {
 // is kept between steps. An encoder keeps nothing.
 func Decodes(m *estimator.Model) bool { return len(m.Cache()) > 0 }
 
-// beyondPositions says so where a sequence is longer than the config allows.
-func beyondPositions(m *estimator.Model, tokens int64) []string {
+// BeyondPositions says so where a sequence is longer than the config allows.
+func BeyondPositions(m *estimator.Model, tokens int64) []string {
 	list := []string{}
 	if m.Positions > 0 && tokens > m.Positions {
-		list = append(list, fmt.Sprintf("%d tokens: the config has %d positions", tokens, m.Positions))
+		list = append(list, fmt.Sprintf("%s tokens: the config has %s positions", groupedInt(tokens), groupedInt(m.Positions)))
 	}
 	return list
 }

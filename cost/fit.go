@@ -10,11 +10,11 @@ import (
 // Fit says whether a plan fits on an accelerator, and how fast it can be there.
 type Fit struct {
 	Accelerator string   `json:"accelerator"`
-	MemoryBytes *big.Int `json:"memory_bytes"` // of one device: its data sheet's GB are 2³⁰ bytes
-	Fits        bool     `json:"fits"`         // total and overhead on each device
+	MemoryBytes *big.Int `json:"memory_bytes"`   // of one device: its data sheet's GB are 2³⁰ bytes
+	Fits        bool     `json:"fits"`           // total and overhead on each device
 	Devices     *int64   `json:"devices_needed"` // if all is shared out evenly; of a stated layout its own number, null where that does not fit
-	LargestB    int64    `json:"largest_batch"` // at the given sequence; 0: none
-	LargestS    int64    `json:"largest_seq"`   // at the given batch; 0: none
+	LargestB    int64    `json:"largest_batch"`  // at the given sequence; 0: none
+	LargestS    int64    `json:"largest_seq"`    // at the given batch; 0: none
 	Source      string   `json:"source"`
 
 	*Speed // at best; null where the plan does not fit

@@ -29,7 +29,7 @@ type FLOPs struct {
 	Conventions []Convention `json:"conventions"`
 	Bounds      []Bound      `json:"bounds,omitempty"` // on accelerators that are asked about
 	Assumptions []string     `json:"assumptions"`
-	Formulas    []Formula    `json:"formulas"`         // each component in symbols, in numbers, as a result
+	Formulas    []Formula    `json:"formulas"` // each component in symbols, in numbers, as a result
 }
 
 // Component is one kind of work, all layers together.
@@ -62,7 +62,7 @@ type Options struct {
 func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 	work := m.Forward(p)
 	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Forward: estimator.Total(work),
-		Assumptions: beyondPositions(m, p.Past+p.Seq), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
+		Assumptions: BeyondPositions(m, p.Past+p.Seq), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
 	for _, w := range work {
 		switch w.Kind {
 		case "scores", "values":
@@ -191,14 +191,14 @@ func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimato
 	}
 	counts := estimator.Count(m.Tensors())
 	active := big.NewInt(counts.Active)
-	list = append(list, Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %d active parameters", counts.Active), ofForward})
+	list = append(list, Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %s active parameters", groupedInt(counts.Active)), ofForward})
 	if p.Past > 0 { // nobody trains on a cache
 		return list
 	}
 	if t, ok := transformerOf(m); ok && Decodes(m) {
 		list = append(list, Convention{"4svh + 24slh² + 4s²lh", times(t.Forward(p.Seq), big.NewInt(p.Batch), 1), "an embedding product counted beside the head", ofForward})
 	}
-	list = append(list, Convention{"6ND", times(tokens, active, 6), fmt.Sprintf("6 · N · D for a training step, N = %d active parameters, D = %s tokens", counts.Active, tokens), ofTraining})
+	list = append(list, Convention{"6ND", times(tokens, active, 6), fmt.Sprintf("6 · N · D for a training step, N = %s active parameters, D = %s tokens", groupedInt(counts.Active), grouped(tokens)), ofTraining})
 	return append(list, published(m, p, tokens)...)
 }
 

@@ -16,10 +16,11 @@ type KV struct {
 	TotalBytes    *big.Int  `json:"total_bytes"`
 	BytesPerToken *big.Int  `json:"bytes_per_token"` // of one sequence: all attention layers, no window full, fixed states apart
 	StateBytes    *big.Int  `json:"state_bytes"`     // fixed states of all sequences, in TotalBytes
-	Layers        []KVLayer `json:"layers"` // none: an encoder, which keeps nothing
+	Layers        []KVLayer `json:"layers"`          // none: an encoder, which keeps nothing
 	Convention    string    `json:"convention"`
 	BlockTokens   int64     `json:"block_tokens,omitempty"` // paged allocation: tokens a block
-	Expanded      bool      `json:"expanded"`               // latents as full keys and values
+	Latent        bool      `json:"latent"`                 // the model has latents to keep in place of keys and values
+	Expanded      bool      `json:"expanded"`               // they are kept as full keys and values
 	Formulas      []Formula `json:"formulas"`               // each kind of layer in symbols, in numbers, as a result
 	Assumptions   []string  `json:"assumptions"`
 }
@@ -45,7 +46,7 @@ func KVCache(m *estimator.Model, batch, tokens, encoder int64, dtype ElementType
 	use := estimator.CacheUse{Batch: batch, Tokens: tokens, EncoderSeq: encoder, ElementBytes: dtype.Bytes,
 		Expanded: opts.Expanded, Reserved: opts.Reserved}
 	kv := KV{Batch: batch, Tokens: tokens, DType: dtype.Name, Convention: "engine", BlockTokens: opts.Block,
-		Layers: []KVLayer{}, Expanded: opts.Expanded, Assumptions: beyondPositions(m, tokens)}
+		Layers: []KVLayer{}, Assumptions: BeyondPositions(m, tokens)}
 	if opts.Library {
 		use.Convention, kv.Convention = estimator.Library, "library"
 	}
@@ -58,6 +59,9 @@ func KVCache(m *estimator.Model, batch, tokens, encoder int64, dtype ElementType
 		total.Add(total, bytes)
 		states.Add(states, layer.StateBytes(use))
 		perToken.Add(perToken, layer.PerToken(use))
+		if layer.Scores != nil && !layer.Scores.Expanded.IsZero() {
+			kv.Latent, kv.Expanded = true, opts.Expanded
+		}
 		kv.Layers = append(kv.Layers, splitLayers(&layer, bytes, opts)...)
 	}
 	kv.TotalBytes, kv.StateBytes, kv.BytesPerToken = ceil(total), ceil(states), ceil(perToken)

@@ -20,6 +20,7 @@ type Memory struct {
 
 	Quantization string `json:"quantization,omitempty"` // format of the layers' matrices
 
+	Positions  int64    `json:"positions,omitempty"`  // that the config allows; 0: it names no limit
 	Parameters int64    `json:"parameters"`           // unique, of the whole model
 	Trainable  *big.Int `json:"trainable_parameters"` // of the whole model; null for inference
 
@@ -128,7 +129,7 @@ func newPlanned(m *estimator.Model, plan MemoryPlan) *planned {
 }
 
 func (p *planned) memory() *Memory {
-	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, DType: p.DType.Name, Parameters: p.counts.Unique,
+	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, DType: p.DType.Name, Positions: p.model.Positions, Parameters: p.counts.Unique,
 		Overhead: p.Overhead, Devices: p.Parallel.Devices(), NotLoaded: p.Beside, Total: new(big.Int)}
 	if p.Format != nil {
 		mem.Quantization = p.Format.Name

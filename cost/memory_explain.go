@@ -87,7 +87,7 @@ func decimal(r *big.Rat) string {
 }
 
 func (p *planned) assumptions(mem *Memory) []string {
-	list := beyondPositions(p.model, p.Seq)
+	list := BeyondPositions(p.model, p.Seq)
 	switch {
 	case p.Stored != nil:
 		list = append(list, "weights: what the class loads of the stored tensors, in their dtypes")
@@ -105,7 +105,10 @@ func (p *planned) assumptions(mem *Memory) []string {
 	if mem.Devices > 1 {
 		list = append(list, "devices: the fullest stage of the pipeline; embeddings, heads and matrices are shared out by tensor parallelism, norms, biases and routers are not; no communication buffers")
 	}
-	return append(list, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation, beside the total", p.Overhead))
+	if len(p.Accelerators) > 0 {
+		list = append(list, "accelerators: the whole memory; a driver takes up to 1 % of it, and error correction a sixteenth of GDDR")
+	}
+	return append(list, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation, beside the total", grouped(p.Overhead)))
 }
 
 func (p *planned) cacheAssumption() string {

@@ -20,8 +20,8 @@ type Training struct {
 	Days        float64  `json:"days,omitempty"`
 	DeviceHours float64  `json:"device_hours,omitempty"`
 	TokensASec  float64  `json:"tokens_per_second,omitempty"` // of all devices
-	Rate        float64  `json:"device_hour_rate,omitempty"` // in whatever currency
-	Cost        *float64 `json:"cost,omitempty"`             // in the same
+	Rate        float64  `json:"device_hour_rate,omitempty"`  // in whatever currency
+	Cost        *float64 `json:"cost,omitempty"`              // in the same
 	MFU         *float64 `json:"mfu,omitempty"`
 	MFURule     string   `json:"mfu_rule,omitempty"`
 

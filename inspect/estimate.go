@@ -39,6 +39,9 @@ func (a *account) estimate(info source.Info, class string) (*Estimate, error) {
 		return nil, &NoEstimateError{Findings: e.Findings}
 	}
 	e.Model = Model{ModelType: a.model.Type, Architecture: a.model.Class, Described: true}
+	if q, _ := a.config.Quantization(); q != nil {
+		e.Model.Quantization = q.String()
+	}
 	counts := estimator.Count(a.model.Tensors())
 	stored := counts.Stored()
 	e.Counts = EstimateCounts{&counts.Unique, &counts.Unique, &counts.NonEmbedding, &counts.Active, &stored}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 )
@@ -36,10 +37,20 @@ func several[T any](w io.Writer, format string, values []T) (done bool, err erro
 	return false, nil
 }
 
+// title writes the line above a result.
+func title(w io.Writer, style Style, parts ...string) {
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	fmt.Fprintln(w, wrap(Safe(strings.Join(parts, " · ")), style.Width, "  "))
+	fmt.Fprintln(w)
+}
+
 // FLOPs writes the costs of passes: one in full, several as a table.
 func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bool) error {
 	if done, err := several(w, format, all); done {
 		return err
+	}
+	if format == "csv" {
+		return flopsSheet(all).write(w)
 	}
 	if len(all) == 1 && format == "text" {
 		flopsInFull(w, &all[0], style)
@@ -48,13 +59,17 @@ func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bo
 		}
 		return nil
 	}
-	g := &grid{columns: []string{"model", "batch:", "tokens:", "past:", "forward FLOPs:", "training FLOPs:", "linear A:", "share:", "attention B:", "share:", "textbook:"}}
+	g := &grid{columns: []string{"model", "batch:", "tokens:", "past:", "forward FLOPs:", "training FLOPs:", "linear A:", "A share:", "attention B:", "B share:", "textbook:"}}
 	for i := range all {
 		f := &all[i]
-		g.rows = append(g.rows, []string{Safe(f.Model), Thousands(f.Batch), Thousands(f.Seq), Thousands(f.Past), Big(f.Forward), Big(f.Training),
+		past, training := "", Big(f.Training)
+		if f.Past > 0 {
+			past, training = Thousands(f.Past), ""
+		}
+		g.rows = append(g.rows, []string{Safe(f.Model), Thousands(f.Batch), Thousands(f.Seq), past, Big(f.Forward), training,
 			Big(f.Linear), percent(1 - f.AttentionShare), Big(f.Attention), percent(f.AttentionShare), conventionNamed(f.Conventions, "textbook")})
 	}
-	return g.writeHeaded(w, format)
+	return g.fitted(w, format, style, "textbook:", "A share:", "training FLOPs:", "batch:", "linear A:", "attention B:")
 }
 
 func conventionNamed(list []cost.Convention, name string) string {
@@ -65,34 +80,117 @@ func conventionNamed(list []cost.Convention, name string) string {
 	return Big(list[i].FLOPs)
 }
 
-func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
-	fmt.Fprintln(w, clip(Safe(fmt.Sprintf("%s · %s · batch %s · %s new tokens, %s cached", f.Model, f.Architecture, Thousands(f.Batch), Thousands(f.Seq), Thousands(f.Past))), style.Width))
-	fmt.Fprintln(w)
-	t := &table{indent: "  "}
-	for _, c := range f.Components {
-		if c.FLOPs.Sign() > 0 || c.Name == "embeddings" {
-			t.add("+ "+c.Name, Big(c.FLOPs), bigShare(c.FLOPs, f.Forward))
+// flopsSheet has a row for each pass with every figure.
+func flopsSheet(all []ModelFLOPs) *sheet {
+	s := new(sheet)
+	for i := range all {
+		f := &all[i]
+		s.row()
+		for _, c := range []struct {
+			name  string
+			value any
+		}{{"model", Safe(f.Model)}, {"architecture", f.Architecture}, {"batch_sequences", f.Batch}, {"new_tokens", f.Seq}, {"cached_tokens", f.Past},
+			{"forward_flops", f.Forward}, {"backward_flops", f.Backward}, {"training_flops", f.Training}, {"linear_flops", f.Linear},
+			{"linear_share", 1 - f.AttentionShare}, {"attention_flops", f.Attention}, {"attention_share", f.AttentionShare}} {
+			s.set(c.name, c.value)
+		}
+		for _, c := range f.Components {
+			s.set("component_"+columnName(c.Name)+"_flops", c.FLOPs)
+		}
+		for _, c := range f.Conventions {
+			s.set("convention_"+columnName(c.Name)+"_flops", c.FLOPs)
+		}
+		for _, b := range f.Bounds {
+			s.set(b.Accelerator+"_forward_at_least_seconds", b.ForwardSeconds)
+			s.set(b.Accelerator+"_training_at_least_seconds", b.TrainingSeconds)
 		}
 	}
-	t.strong("= forward FLOPs", Big(f.Forward), scientific(f.Forward))
-	t.add("  linear part A", Big(f.Linear), percent(1-f.AttentionShare))
-	t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare))
-	t.add("+ backward", Big(f.Backward), "")
-	t.strong("= training step", Big(f.Training), scientific(f.Training))
+	return s
+}
+
+func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
+	cached := ""
+	if f.Past > 0 {
+		cached = Thousands(f.Past) + " cached"
+	}
+	title(w, style, f.Model, f.Architecture, "batch "+Thousands(f.Batch), plural(f.Seq, "new token"), cached)
+	t := &table{indent: "  ", wraps: true}
+	t.heading("forward pass")
+	for _, c := range f.Components {
+		if c.FLOPs.Sign() > 0 || c.Name == "embeddings" {
+			t.add("+ "+strings.ReplaceAll(c.Name, "_", " "), Big(c.FLOPs), bigShare(c.FLOPs, f.Forward))
+		}
+	}
+	t.strong("= forward FLOPs", Big(f.Forward), scientific(f.Forward)+", exact matrix products")
+	if f.Attention.Sign() > 0 && f.Linear.Sign() > 0 {
+		t.add("  linear part A", Big(f.Linear), percent(1-f.AttentionShare)+", products with matrices of parameters")
+		t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare)+", products of scores and values")
+	}
 	for _, b := range f.Bounds {
-		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), fmt.Sprintf("forward, %.4g ms training, at the %s peak of %.4g TFLOP/s", 1e3*b.TrainingSeconds, b.DType, b.Peak/1e12))
+		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), peakText(&b))
 	}
 	t.blank()
-	for _, c := range f.Conventions {
-		t.add("  "+c.Name, Big(c.FLOPs), c.Formula)
+	t.heading("forward pass, counted otherwise")
+	conventionLines(t, f, "forward")
+	if f.Past == 0 {
+		t.blank()
+		trainingStepLines(t, f)
 	}
 	t.write(w, style)
+	writeAssumptions(w, f.Assumptions, style)
+}
+
+func trainingStepLines(t *table, f *ModelFLOPs) {
+	t.heading("training step")
+	t.add("+ forward", Big(f.Forward), "")
+	t.add("+ backward", Big(f.Backward), "")
+	again := new(big.Int).Sub(f.Training, f.Forward)
+	if again.Sub(again, f.Backward).Sign() > 0 {
+		t.add("+ layers computed again", Big(again), "")
+	}
+	t.strong("= training FLOPs", Big(f.Training), scientific(f.Training))
+	for _, b := range f.Bounds {
+		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.TrainingSeconds), peakText(&b))
+	}
+	t.blank()
+	t.heading("training step, counted otherwise")
+	conventionLines(t, f, "training")
+}
+
+func peakText(b *cost.Bound) string {
+	return fmt.Sprintf("at the %s peak of %.4g TFLOP/s", b.DType, b.Peak/1e12)
+}
+
+// conventionLines shows what else is called the FLOPs of a pass. What the text
+// has in another row, or what nobody asked for, is in JSON and CSV alone.
+func conventionLines(t *table, f *ModelFLOPs, of string) {
+	recomputes := new(big.Int).Sub(f.Training, f.Forward).Cmp(f.Backward) > 0
+	for _, c := range f.Conventions {
+		switch {
+		case c.Of != of, c.Name == "exact matmul", c.Name == "grouped_mm counted as 0", strings.HasSuffix(c.Name, ", recomputed") && !recomputes:
+		case c.FLOPs.Sign() > 0:
+			t.add("  "+c.Name, Big(c.FLOPs), c.Formula)
+		}
+	}
+}
+
+// writeAssumptions writes what figures rest on below them.
+func writeAssumptions(w io.Writer, list []string, style Style) {
+	if len(list) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, a := range list {
+		fmt.Fprintln(w, wrap("  "+Safe(a), style.Width, "    "))
+	}
 }
 
 // KVCaches writes caches: one in full, several as a table.
 func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bool) error {
 	if done, err := several(w, format, all); done {
 		return err
+	}
+	if format == "csv" {
+		return kvSheet(all).write(w)
 	}
 	if len(all) == 1 && format == "text" {
 		kvInFull(w, &all[0], style)
@@ -101,34 +199,85 @@ func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bo
 		}
 		return nil
 	}
-	g := &grid{columns: []string{"model", "dtype", "batch:", "tokens:", "bytes:", "", "bytes a token:", "convention"}}
+	g := &grid{columns: []string{"model", "dtype", "batch:", "tokens:", "bytes:", "size:", "bytes a token:", "cache of"}}
 	for i := range all {
 		k := &all[i]
-		g.rows = append(g.rows, []string{Safe(k.Model), k.DType, Thousands(k.Batch), Thousands(k.Tokens), Big(k.TotalBytes), BinaryBytes(k.TotalBytes), Big(k.BytesPerToken), k.Convention})
+		g.rows = append(g.rows, []string{Safe(k.Model), k.DType, Thousands(k.Batch), Thousands(k.Tokens), Big(k.TotalBytes), BinaryBytes(k.TotalBytes), Big(k.BytesPerToken), cacheOf(k)})
 	}
-	return g.writeHeaded(w, format)
+	return g.fitted(w, format, style, "cache of", "batch:", "bytes a token:", "bytes:")
+}
+
+// cacheOf names whose cache is meant, in a word or two.
+func cacheOf(k *ModelKV) string {
+	switch {
+	case len(k.Layers) == 0:
+		return "none: encoder"
+	case k.Expanded && k.Latent:
+		return k.Convention + ", expanded"
+	}
+	return k.Convention
+}
+
+// kvSheet has a row for each cache with every figure.
+func kvSheet(all []ModelKV) *sheet {
+	s := new(sheet)
+	for i := range all {
+		k := &all[i]
+		s.row()
+		for _, c := range []struct {
+			name  string
+			value any
+		}{{"model", Safe(k.Model)}, {"architecture", k.Architecture}, {"dtype", k.DType}, {"batch_sequences", k.Batch}, {"cached_tokens", k.Tokens},
+			{"total_bytes", k.TotalBytes}, {"per_token_bytes", k.BytesPerToken}, {"state_bytes", k.StateBytes}, {"convention", k.Convention},
+			{"expanded", k.Expanded}, {"block_tokens", k.BlockTokens}} {
+			s.set(c.name, c.value)
+		}
+		for _, group := range foldCache(k.Layers) {
+			name := columnName(group.kind)
+			if group.window > 0 {
+				name += fmt.Sprintf("_%d", group.window)
+			}
+			for n, base := 2, name; s.rows[i][name+"_layers"] != ""; n++ { // a kind in two sizes
+				name = fmt.Sprintf("%s_size%d", base, n)
+			}
+			s.set(name+"_layers", group.count)
+			s.set(name+"_bytes", group.total)
+		}
+	}
+	return s
 }
 
 func kvInFull(w io.Writer, k *ModelKV, style Style) {
-	fmt.Fprintln(w, clip(Safe(fmt.Sprintf("%s · %s · %s · batch %s · %s cached tokens · as %s", k.Model, k.Architecture, k.DType, Thousands(k.Batch), Thousands(k.Tokens), conventionText(k.Convention))), style.Width))
-	fmt.Fprintln(w)
-	t := &table{indent: "  "}
+	if len(k.Layers) == 0 {
+		title(w, style, k.Model, k.Architecture)
+		fmt.Fprintln(w, "  encoder: no cache")
+		return
+	}
+	title(w, style, k.Model, k.Architecture, k.DType, "batch "+Thousands(k.Batch), plural(k.Tokens, "cached token"), "as "+conventionText(k))
+	t := &table{indent: "  ", wraps: true}
 	for _, group := range foldCache(k.Layers) {
 		t.add(fmt.Sprintf("+ %s, %s", plural(int64(group.count), "layer"), group.text()), Big(group.total), fmt.Sprintf("%s bytes each", Big(group.each)))
 	}
-	t.strong("= bytes in all", Big(k.TotalBytes), BinaryBytes(k.TotalBytes))
-	t.add("  bytes per token", Big(k.BytesPerToken), "one sequence, all attention layers, no window full")
+	t.strong("= bytes in all", Big(k.TotalBytes), BothBytes(k.TotalBytes))
+	if k.BytesPerToken.Sign() > 0 {
+		t.add("  bytes per token", Big(k.BytesPerToken), "one sequence, all attention layers, no window full")
+	}
 	if k.StateBytes.Sign() > 0 {
-		t.add("  fixed states", Big(k.StateBytes), "whatever the length")
+		t.add("  fixed states", Big(k.StateBytes), "bytes in all, whatever the length")
 	}
 	t.write(w, style)
+	writeAssumptions(w, k.Assumptions, style)
 }
 
-func conventionText(c string) string {
-	if c == "library" {
-		return "the reference library's cache holds it"
+func conventionText(k *ModelKV) string {
+	whose := "serving engines store it"
+	if k.Convention == "library" {
+		whose = "the reference library's cache holds it"
 	}
-	return "serving engines store it"
+	if k.Latent && k.Expanded {
+		whose += ", latents expanded to full keys and values"
+	}
+	return whose
 }
 
 // cacheFold is layers of one kind that keep the same.

@@ -44,23 +44,62 @@ func Designs(w io.Writer, format string, d *Design, style Style) error {
 	if format == "json" || format == "jsonl" {
 		return JSON(w, d, format == "json")
 	}
+	if format == "csv" {
+		return designSheet(d).write(w)
+	}
 	g := &grid{columns: []string{"rank:", "parameters:", "off:", "d:", "layers:", "d/layer:", "heads:", "KV:", "head dim:", "ff:", "active:", "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:"}}
 	for _, s := range d.Shapes {
+		active := ""
+		if s.ActiveParameters != s.Parameters {
+			active = Thousands(s.ActiveParameters)
+		}
 		g.rows = append(g.rows, []string{Thousands(s.Rank), Thousands(s.Parameters), fmt.Sprintf("%+.2f %%", 100*s.Distance), Thousands(s.Sizes.Hidden),
 			Thousands(s.Sizes.Layers), fmt.Sprintf("%.0f", s.Aspect), Thousands(s.Sizes.Heads), Thousands(s.Sizes.KVHeads), Thousands(s.Sizes.HeadDim),
-			Thousands(s.Sizes.Width), Thousands(s.ActiveParameters), scientific(s.Forward), BinaryBytes(s.KV), BinaryBytes(s.Weights),
+			Thousands(s.Sizes.Width), active, scientific(s.Forward), BinaryBytes(s.KV), BinaryBytes(s.Weights),
 			BinaryBytes(s.Inference), BinaryBytes(s.TrainMemory)})
 	}
 	if format != "text" {
-		return g.writeHeaded(w, format)
+		return g.fitted(w, format, style)
 	}
-	fmt.Fprintf(w, "%s parameters, %s · batch %s · %s tokens · %s\n\n", Thousands(int64(d.Target.Parameters)), d.Target.From, Thousands(d.Target.Batch), Thousands(d.Target.Seq), d.Target.DType)
-	if err := g.writeHeaded(w, format); err != nil {
+	kind := ""
+	if len(d.Shapes) > 0 {
+		kind = "kind " + d.Shapes[0].Sizes.Kind
+	}
+	title(w, style, fmt.Sprintf("%s parameters (%s)", spoken(d.Target.Parameters), Thousands(int64(d.Target.Parameters))), d.Target.From, kind,
+		"batch "+Thousands(d.Target.Batch), plural(d.Target.Seq, "token"), d.Target.DType)
+	if err := g.fitted(w, format, style, "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:", "d/layer:", "active:"); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	for _, a := range d.Assumptions {
-		fmt.Fprintln(w, wrap("  "+Safe(a), style.Width, "    "))
-	}
+	writeAssumptions(w, d.Assumptions, style)
 	return nil
+}
+
+// designSheet has a row for each shape with every figure.
+func designSheet(d *Design) *sheet {
+	sheet := new(sheet)
+	for i := range d.Shapes {
+		s := &d.Shapes[i]
+		sheet.row()
+		for _, c := range []struct {
+			name  string
+			value any
+		}{{"rank", s.Rank}, {"parameters", s.Parameters}, {"distance_share", s.Distance}, {"kind", s.Sizes.Kind}, {"hidden_size", s.Sizes.Hidden},
+			{"layers", s.Sizes.Layers}, {"hidden_size_per_layer", s.Aspect}, {"heads", s.Sizes.Heads}, {"kv_heads", s.Sizes.KVHeads},
+			{"head_dim", s.Sizes.HeadDim}, {"feed_forward_width", s.Sizes.Width}, {"active_parameters", s.ActiveParameters},
+			{"batch_sequences", d.Target.Batch}, {"sequence_tokens", d.Target.Seq}, {"dtype", d.Target.DType},
+			{"forward_flops", s.Forward}, {"training_step_flops", s.Training}, {"kv_bytes", s.KV}, {"weights_bytes", s.Weights},
+			{"inference_bytes", s.Inference}, {"training_bytes", s.TrainMemory}} {
+			sheet.set(c.name, c.value)
+		}
+		for _, c := range []struct {
+			name  string
+			value int64
+		}{{"experts", s.Sizes.Experts}, {"experts_per_token", s.Sizes.Used}, {"expert_feed_forward_width", s.Sizes.ExpertWidth},
+			{"shared_experts", s.Sizes.SharedExperts}, {"kv_rank", s.Sizes.KVRank}, {"query_rank", s.Sizes.QueryRank}} {
+			if c.value > 0 {
+				sheet.set(c.name, c.value)
+			}
+		}
+	}
+	return sheet
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,6 +39,41 @@ func Bytes(n int64) string {
 		digits = 1
 	}
 	return strconv.FormatFloat(value, 'f', digits, 64) + " " + units[unit]
+}
+
+// plainFloat writes a number for a sheet: all its digits, no exponent below 10¹⁵.
+func plainFloat(f float64) string {
+	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e15 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// rounded writes a number to four digits, from 1,000 on whole and with
+// separators.
+func rounded(f float64) string {
+	if math.Abs(f) >= 1000 && math.Abs(f) < 1e18 {
+		return Thousands(int64(math.Round(f)))
+	}
+	return fmt.Sprintf("%.4g", f)
+}
+
+// tenPower writes a large number as 1.858e18.
+func tenPower(f float64) string {
+	return strings.Replace(fmt.Sprintf("%.4g", f), "e+", "e", 1)
+}
+
+// spoken writes a count with the suffix that people say: 7 B.
+func spoken(f float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
+		if f >= unit.size {
+			return fmt.Sprintf("%.4g %s", f/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.4g", f)
 }
 
 // Safe returns text that a terminal shows as it is: control characters, escape

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 )
@@ -25,13 +26,71 @@ func Memory(w io.Writer, format string, all []ModelMemory, style Style, explain 
 		memoryInFull(w, &all[0], style, explain)
 		return nil
 	}
-	g := &grid{columns: []string{"model", "dtype", "batch:", "seq:", "weights:", "KV:", "activations:", "gradients:", "optimizer:", "total bytes:", "", "fits"}}
+	if format == "csv" {
+		return memorySheet(all).write(w)
+	}
+	g := &grid{columns: []string{"model", "dtype", "batch:", "seq:", "weights:", "KV:", "activations:", "gradients:", "optimizer:", "total bytes:", "total:", "fits"}}
 	for i := range all {
 		m := &all[i]
-		g.rows = append(g.rows, []string{Safe(m.Model), m.DType, Thousands(m.Batch), Thousands(m.Seq), bigOrNone(m.Weights), bigOrNone(m.KV),
+		g.rows = append(g.rows, []string{Safe(m.Model), dtypeText(m), Thousands(m.Batch), Thousands(m.Seq), bigOrNone(m.Weights), bigOrNone(m.KV),
 			bigOrNone(m.Activations), bigOrNone(m.Gradients), bigOrNone(m.Optimizer), Big(m.Total), BothBytes(m.Total), fitsText(m.Fits)})
 	}
-	return g.writeHeaded(w, format)
+	return g.fitted(w, format, style, "activations:", "gradients:", "optimizer:", "total bytes:", "KV:", "weights:", "batch:", "dtype")
+}
+
+// dtypeText says in what the weights are.
+func dtypeText(m *ModelMemory) string {
+	if m.Quantization != "" {
+		return m.Quantization + " + " + m.DType
+	}
+	return m.DType
+}
+
+// memorySheet has a row for each plan with every figure.
+func memorySheet(all []ModelMemory) *sheet {
+	s := new(sheet)
+	for i := range all {
+		m := &all[i]
+		s.row()
+		for _, c := range []struct {
+			name  string
+			value any
+		}{{"model", Safe(m.Model)}, {"architecture", m.Architecture}, {"mode", m.Mode}, {"dtype", m.DType}, {"quantization", m.Quantization},
+			{"kv_dtype", m.KVDType}, {"batch_sequences", m.Batch}, {"sequence_tokens", m.Seq}, {"devices", m.Devices}, {"parameters", m.Parameters}} {
+			s.set(c.name, c.value)
+		}
+		for _, row := range append(memoryRows(m), memoryRow{"total", m.Total}, memoryRow{"overhead", m.Overhead}) {
+			s.set(columnName(row.name)+"_bytes", row.bytes)
+		}
+		for _, n := range m.NotLoaded {
+			s.set("not_loaded_"+columnName(n.What)+"_bytes", n.Bytes)
+		}
+		if m.Korthikanti != nil {
+			s.set("activations_by_korthikanti_bytes", m.Korthikanti.TotalBytes)
+		}
+		for j := range m.Fits {
+			fitCells(s, &m.Fits[j])
+		}
+	}
+	return s
+}
+
+func fitCells(s *sheet, f *cost.Fit) {
+	name := f.Accelerator + "_"
+	s.set(name+"memory_bytes", f.MemoryBytes)
+	s.set(name+"fits", f.Fits)
+	if f.Devices != nil {
+		s.set(name+"devices_needed", *f.Devices)
+	}
+	s.set(name+"largest_batch_sequences", f.LargestB)
+	s.set(name+"largest_sequence_tokens", f.LargestS)
+	if f.Speed != nil {
+		s.set(name+"decode_step_at_best_seconds", f.DecodeSeconds)
+		s.set(name+"decode_at_best_tokens_per_second", f.TokensPerSecond)
+		s.set(name+"prefill_at_best_seconds", f.PrefillSeconds)
+		s.set(name+"decode_flops_per_byte", f.Intensity)
+		s.set(name+"ridge_flops_per_byte", f.Ridge)
+	}
 }
 
 func bigOrNone(n *big.Int) string {
@@ -65,13 +124,12 @@ func fitsText(fits []cost.Fit) string {
 }
 
 func memoryInFull(w io.Writer, m *ModelMemory, style Style, explain bool) {
-	title := fmt.Sprintf("%s · %s · %s · batch %s · %s tokens · %s", m.Model, m.Architecture, m.Mode, Thousands(m.Batch), Thousands(m.Seq), m.DType)
+	devices := ""
 	if m.Devices > 1 {
-		title += fmt.Sprintf(" · each of %s devices", Thousands(m.Devices))
+		devices = fmt.Sprintf("each of %s devices", Thousands(m.Devices))
 	}
-	fmt.Fprintln(w, clip(Safe(title), style.Width))
-	fmt.Fprintln(w)
-	t := &table{indent: "  "}
+	title(w, style, m.Model, m.Architecture, m.Mode, "batch "+Thousands(m.Batch), plural(m.Seq, "token"), dtypeText(m), devices)
+	t := &table{indent: "  ", wraps: true}
 	memoryLines(t, m)
 	for i := range m.Fits {
 		fitLines(t, &m.Fits[i], m)
@@ -80,26 +138,32 @@ func memoryInFull(w io.Writer, m *ModelMemory, style Style, explain bool) {
 	if explain {
 		writeFormulas(w, m.Formulas, style)
 	}
-	fmt.Fprintln(w)
-	for _, a := range m.Assumptions {
-		fmt.Fprintln(w, wrap("  "+Safe(a), style.Width, "    "))
-	}
+	writeAssumptions(w, m.Assumptions, style)
+}
+
+type memoryRow struct {
+	name  string
+	bytes *big.Int
+}
+
+// memoryRows are the figures that make up the total.
+func memoryRows(m *ModelMemory) []memoryRow {
+	all := []memoryRow{{"weights", m.Weights}, {"KV cache", m.KV}, {"activations", m.Activations}, {"layer computed again", m.Recomputed},
+		{"gradients", m.Gradients}, {"optimizer", m.Optimizer}}
+	return slices.DeleteFunc(all, func(r memoryRow) bool { return r.bytes == nil })
 }
 
 func memoryLines(t *table, m *ModelMemory) {
-	for _, row := range []struct {
-		name  string
-		bytes *big.Int
-	}{
-		{"weights", m.Weights}, {"KV cache", m.KV}, {"activations", m.Activations}, {"layer computed again", m.Recomputed},
-		{"gradients", m.Gradients}, {"optimizer", m.Optimizer},
-	} {
-		if row.bytes != nil && (row.bytes.Sign() > 0 || row.name != "layer computed again") {
+	for _, row := range memoryRows(m) {
+		if row.bytes.Sign() > 0 {
 			t.add("+ "+row.name, Big(row.bytes), BothBytes(row.bytes))
 		}
 	}
 	t.strong("= bytes in all", Big(m.Total), BothBytes(m.Total))
 	t.add("  overhead, beside", Big(m.Overhead), "an assumption")
+	for _, n := range m.NotLoaded {
+		t.add("  stored, not loaded", Big(n.Bytes), n.What)
+	}
 	if m.Korthikanti != nil {
 		t.add("  activations by Korthikanti", Big(m.Korthikanti.TotalBytes), m.Korthikanti.Formula)
 	}
@@ -111,16 +175,32 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	if !f.Fits {
 		answer = "does not fit"
 	}
-	t.strong(f.Accelerator, answer, BothBytes(f.MemoryBytes)+" each, "+f.Source)
-	if f.Devices != nil {
+	t.strong(f.Accelerator, answer, fmt.Sprintf("%s each, the \"GB\" of the data sheet: %s", BothBytes(f.MemoryBytes), f.Source))
+	switch {
+	case m.Devices > 1:
+		t.add("  devices", Thousands(m.Devices), "of the layout that is given")
+	case f.Devices != nil:
 		t.add("  devices needed", Thousands(*f.Devices), "if all is shared out evenly")
 	}
-	t.add("  largest batch", Thousands(f.LargestB), fmt.Sprintf("at %s tokens", Thousands(m.Seq)))
-	t.add("  largest sequence", Thousands(f.LargestS), fmt.Sprintf("at batch %s", Thousands(m.Batch)))
-	if s := f.Speed; s != nil {
-		t.add("  decode step", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("bound by %s: %.4g FLOP/byte, ridge %.4g; %.4g tokens/s", s.DecodeBound, s.Intensity, s.Ridge, s.TokensPerSecond))
-		t.add("  prefill", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds), fmt.Sprintf("bound by %s: %s", s.PrefillBound, scientific(s.PrefillFLOPs)))
+	t.add("  largest batch", orNone(f.LargestB), fmt.Sprintf("at %s", plural(m.Seq, "token")))
+	at := fmt.Sprintf("at batch %s", Thousands(m.Batch))
+	if m.Positions > 0 && f.LargestS > m.Positions {
+		at += fmt.Sprintf("; the config has %s positions", Thousands(m.Positions))
 	}
+	t.add("  largest sequence", orNone(f.LargestS), at)
+	if s := f.Speed; s != nil {
+		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %.4g FLOP/byte, ridge %.4g", rounded(s.TokensPerSecond), s.DecodeBound, s.Intensity, s.Ridge))
+		t.add("  prefill, at best", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds), fmt.Sprintf("bound by %s: %s", s.PrefillBound, scientific(s.PrefillFLOPs)))
+	} else if m.Mode == "inference" && !f.Fits {
+		t.add("  speed", "none", "does not fit: no speed")
+	}
+}
+
+func orNone(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return Thousands(n)
 }
 
 // writeFormulas writes each figure's formula in symbols, in numbers, and its result.

@@ -25,6 +25,7 @@ type line struct {
 type table struct {
 	lines  []line
 	indent string
+	wraps  bool // long remarks go on in further lines; else they are cut
 }
 
 func (t *table) add(label, number, remark string) {
@@ -34,6 +35,9 @@ func (t *table) add(label, number, remark string) {
 func (t *table) strong(label, number, remark string) {
 	t.lines = append(t.lines, line{label: label, number: number, remark: remark, strong: true})
 }
+
+// heading puts a line above a group of rows.
+func (t *table) heading(text string) { t.lines = append(t.lines, line{free: t.indent + text}) }
 
 func (t *table) blank() { t.lines = append(t.lines, line{free: " "}) }
 
@@ -61,14 +65,30 @@ func (t *table) writeAt(w io.Writer, style Style, label, number int) {
 		}
 		text := t.indent + pad(Safe(l.label), label) + "  " + left(l.number, number)
 		if l.remark != "" {
-			text += "   " + Safe(l.remark)
+			text = beside(text+"   ", Safe(l.remark), t.wraps, style.Width)
 		}
-		text = clip(strings.TrimRight(text, " "), style.Width)
+		if text = strings.TrimRight(text, " "); !t.wraps {
+			text = clip(text, style.Width)
+		}
 		if l.strong && style.Color {
 			text = "\x1b[1m" + text + "\x1b[0m"
 		}
 		io.WriteString(w, text+"\n")
 	}
+}
+
+// beside puts a remark next to the columns before it, in several lines where
+// there is room for some words in each.
+func beside(text, remark string, wraps bool, width int) string {
+	const leastRoom = 16
+	start := utf8.RuneCountInString(text)
+	if !wraps || width <= 0 || start+utf8.RuneCountInString(remark) <= width {
+		return text + remark
+	}
+	if width-start < leastRoom {
+		return strings.TrimRight(text, " ") + "\n" + wrap("      "+remark, width, "      ")
+	}
+	return text + strings.ReplaceAll(wrap(remark, width-start, ""), "\n", "\n"+strings.Repeat(" ", start))
 }
 
 // pad fills text with spaces on the right.

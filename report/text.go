@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -391,10 +392,17 @@ func EstimateText(w io.Writer, e *inspect.Estimate, style Style) {
 	for i, c := range estimateCounts(e) {
 		t.lines = append(t.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
 	}
+	if n := e.Counts.UniqueParameters; n != nil {
+		bytes := new(big.Int).Lsh(big.NewInt(*n), 1)
+		t.add("bytes in bf16", Big(bytes), BothBytes(bytes)+", twice that in fp32")
+	}
 	t.blank()
 	formulaLines(t, &e.Formula, e.Ledger.Rows)
 	t.write(w, style)
 	fmt.Fprintln(w, "\n"+wrap("  where "+explained(e.Formula.Symbols, []string{letters(e.Formula.Symbols)}, ""), style.Width, "    "))
+	if e.Model.Quantization != "" {
+		fmt.Fprintln(w, wrap("  counted as if unquantised; the config asks for "+Safe(e.Model.Quantization), style.Width, "    "))
+	}
 	Findings(w, e.Findings, style)
 }
 

@@ -29,44 +29,78 @@ func Training(w io.Writer, format string, run ModelTraining, style Style, explai
 		m.ledger(t)
 		return m.err
 	case "csv":
-		g := &grid{columns: []string{"name", "value", "detail"}}
-		for _, l := range t.lines {
-			g.rows = append(g.rows, []string{l.label, l.number, l.remark})
-		}
-		return g.write(w, format)
+		return trainingSheet(&run).write(w)
 	}
-	fmt.Fprintln(w, clip(Safe(run.Model+" · "+run.Architecture+" · training"), style.Width))
-	fmt.Fprintln(w)
+	title(w, style, run.Model, run.Architecture, "training")
 	t.write(w, style)
 	if explain {
 		writeFormulas(w, run.Formulas, style)
 	}
+	writeAssumptions(w, run.Assumptions, style)
 	return nil
 }
 
 func trainingLines(run *ModelTraining) *table {
-	t := &table{indent: "  "}
+	t := &table{indent: "  ", wraps: true}
 	t.add("parameters", Thousands(run.Parameters), "that run for a token")
-	t.add("tokens", fmt.Sprintf("%.4g", run.Tokens), fmt.Sprintf("compute-optimal: %.4g, %s", run.OptimalTokens, run.OptimalRule))
-	t.strong("training FLOPs", fmt.Sprintf("%.4g", run.FLOPs), run.Rule)
+	t.add("tokens", rounded(run.Tokens), "")
+	t.add("compute-optimal tokens", rounded(run.OptimalTokens), run.OptimalRule)
+	t.strong("training FLOPs", tenPower(run.FLOPs), run.Rule)
 	if run.Seconds == 0 {
+		t.add("time and price", "", "name what it runs on: --gpu H100 --devices 8, and --rate for a price")
 		return t
 	}
 	device := run.Device
 	if device == "" {
 		device = "device"
 	}
-	t.add("devices", fmt.Sprintf("%g", run.Devices), fmt.Sprintf("%s, peak %.4g TFLOP/s dense", device, run.PeakFLOPs/1e12))
+	t.add("devices", rounded(run.Devices), fmt.Sprintf("%s, peak %.4g TFLOP/s dense", device, run.PeakFLOPs/1e12))
 	if run.MFU != nil {
-		t.strong("MFU", percent(*run.MFU), run.MFURule)
+		rule := run.MFURule
+		if *run.MFU > 1 {
+			rule += "; more than all: look at speed, devices and peak"
+		}
+		t.strong("MFU", percent(*run.MFU), rule)
+		t.add("efficiency", percent(run.Efficiency), "of the peak by the training FLOPs above; the MFU's count is PaLM's and has attention besides")
 	} else {
-		t.add("efficiency", percent(run.Efficiency), "of the peak: an assumption")
+		t.add("efficiency", percent(run.Efficiency), "of the peak by the training FLOPs above, an assumption; an MFU counts attention besides 6N and is higher for the same speed")
 	}
-	t.add("tokens per second", fmt.Sprintf("%.4g", run.TokensASec), "all devices")
-	t.strong("time", fmt.Sprintf("%.4g days", run.Days), fmt.Sprintf("%.4g seconds", run.Seconds))
-	t.add("device-hours", fmt.Sprintf("%.6g", run.DeviceHours), "")
+	t.add("tokens per second", rounded(run.TokensASec), "all devices")
+	t.strong("time", rounded(run.Days)+" days", rounded(run.Seconds)+" seconds")
+	t.add("device-hours", rounded(run.DeviceHours), "")
 	if run.Cost != nil {
-		t.add("price", fmt.Sprintf("%.6g", *run.Cost), "device-hours · rate")
+		t.add("price", rounded(*run.Cost), fmt.Sprintf("at %g a device-hour, in the same currency", run.Rate))
 	}
 	return t
+}
+
+// trainingSheet is one row with every figure.
+func trainingSheet(run *ModelTraining) *sheet {
+	s := new(sheet)
+	s.row()
+	for _, c := range []struct {
+		name  string
+		value any
+	}{{"model", Safe(run.Model)}, {"architecture", run.Architecture}, {"parameters", run.Parameters}, {"tokens", run.Tokens},
+		{"compute_optimal_tokens", run.OptimalTokens}, {"training_flops", run.FLOPs}, {"rule", run.Rule}} {
+		s.set(c.name, c.value)
+	}
+	if run.Seconds == 0 {
+		return s
+	}
+	for _, c := range []struct {
+		name  string
+		value any
+	}{{"device", run.Device}, {"devices", run.Devices}, {"peak_flops_per_second", run.PeakFLOPs}, {"efficiency_share", run.Efficiency},
+		{"tokens_per_second", run.TokensASec}, {"time_seconds", run.Seconds}, {"time_days", run.Days}, {"device_hours", run.DeviceHours}} {
+		s.set(c.name, c.value)
+	}
+	if run.MFU != nil {
+		s.set("mfu_share", *run.MFU)
+	}
+	if run.Cost != nil {
+		s.set("rate_per_device_hour", run.Rate)
+		s.set("price", *run.Cost)
+	}
+	return s
 }

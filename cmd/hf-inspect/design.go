@@ -18,12 +18,14 @@ import (
 
 // designFlags are the flags of the design command.
 type designFlags struct {
-	params, memory, budget string
-	gpu                    string
-	dtype                  string
-	batch, seq, show       int64
-	wish                   shape.Wish
-	training               bool
+	params, budget count
+	memory         size
+	gpu            string
+	dtype          string
+	batch, seq     length
+	show           int64
+	wish           shape.Wish
+	training       bool
 }
 
 func newDesign(s *settings) *cobra.Command {
@@ -33,7 +35,8 @@ func newDesign(s *settings) *cobra.Command {
 		Use:   "design",
 		Short: "Shapes that meet a number of parameters, a memory or a training budget",
 		Example: "  hf-inspect design --params 7B --vocab 32000 --head-dim 128 --gqa 4\n" +
-			"  hf-inspect design --gpu A100 --vocab 128256 --multiple 8\n" +
+			"  hf-inspect design --gpu A100-80GB --vocab 128256 --kind llama --multiple 8\n" +
+			"  hf-inspect design --memory 24GiB --train --vocab 50257\n" +
 			"  hf-inspect design --flops 1e22 --vocab 50257 --kind gpt2",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,14 +51,15 @@ func newDesign(s *settings) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.params, "params", "", "parameters to aim at, such as 7B")
-	f.StringVar(&d.memory, "memory", "", "bytes that weights may take (with --train: weights, gradients and optimizer), such as 24e9")
+	f.Var(&d.params, "params", "parameters to aim at, such as 7B")
+	f.Var(&d.memory, "memory", "what weights may take (with --train: weights, gradients and optimizer), such as 24GB or 24GiB")
 	f.StringVar(&d.gpu, "gpu", "", "accelerator whose memory is that limit, less a tenth")
-	f.StringVar(&d.budget, "flops", "", "training FLOPs, spent compute-optimally: 6·P·20P")
+	f.Var(&d.budget, "flops", "training FLOPs, spent compute-optimally: 6·P·20P")
 	f.BoolVar(&d.training, "train", false, "the memory is for training: 16 bytes a parameter")
 	f.StringVar(&d.dtype, "dtype", "bf16", "dtype of weights and cache")
-	f.Int64Var(&d.batch, "batch", 1, "sequences, for FLOPs, cache and memory")
-	f.Int64Var(&d.seq, "seq", 2048, "tokens of each")
+	d.batch = 1
+	f.Var(&d.batch, "batch", "sequences, for FLOPs, cache and memory")
+	f.Var(&d.seq, "seq", "tokens of each (default 4096, or --positions if fewer)")
 	f.Int64Var(&d.show, "show", 8, "how many shapes")
 	f.Int64Var(&d.wish.GQA, "gqa", 1, "query heads a key and value head")
 	f.Float64Var(&d.wish.Aspect, "aspect", 100, "hidden size a layer to aim at")
@@ -69,8 +73,8 @@ func newDesign(s *settings) *cobra.Command {
 // target turns what was asked for into a number of parameters.
 func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
 	given := 0
-	for _, text := range []string{d.params, d.memory, d.gpu, d.budget} {
-		if text != "" {
+	for _, isGiven := range []bool{d.params.n > 0, d.memory.bytes != nil, d.gpu != "", d.budget.n > 0} {
+		if isGiven {
 			given++
 		}
 	}
@@ -83,18 +87,16 @@ func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
 		each, from = 16, "at 16 bytes each for training: 2 of weights, 2 of gradients, 12 of AdamW with 32-bit weights"
 	}
 	switch {
-	case d.params != "":
-		n, err := number(d.params)
-		return n, "as asked for", err
-	case d.budget != "":
-		n, err := number(d.budget)
-		return math.Sqrt(n / 120), "by 6·P·T with T = 20P", err
+	case d.params.n > 0:
+		return d.params.n, "as asked for", nil
+	case d.budget.n > 0:
+		return math.Sqrt(d.budget.n / 120), "by 6·P·T with T = 20P", nil
 	case d.gpu != "":
 		a, err := cost.FindAccelerator(d.gpu)
 		return 0.9 * float64(a.MemoryGiB) * (1 << 30) / each, "nine tenths of " + a.Name + " " + from, err
 	}
-	n, err := number(d.memory)
-	return n / each, from, err
+	n, _ := new(big.Float).SetInt(d.memory.bytes).Float64()
+	return n / each, from, nil
 }
 
 func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
@@ -102,7 +104,7 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if d.batch < 1 || d.seq < 1 || d.show < 1 {
+	if d.batch < 1 || d.seq < 0 || d.show < 1 {
 		return usageError{errors.New("--batch, --seq and --show count from 1")}
 	}
 	w := d.wish
@@ -117,8 +119,11 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if d.seq == 0 {
+		d.seq = length(usualSeq(found[0].Model, usualTokens))
+	}
 	out := &report.Design{SchemaVersion: inspect.SchemaVersion, Shapes: []report.DesignedShape{},
-		Target: report.DesignTarget{Parameters: math.Round(w.Parameters), From: from, Batch: d.batch, Seq: d.seq, DType: dtype.Name},
+		Target: report.DesignTarget{Parameters: math.Round(w.Parameters), From: from, Batch: int64(d.batch), Seq: int64(d.seq), DType: dtype.Name},
 		Assumptions: []string{fmt.Sprintf("vocabulary %d; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", w.Sizes.Vocabulary, w.Aspect),
 			"counts are exact, of a described type under the config that the JSON holds",
 			"inference: weights, cache and largest live tensors; training: AdamW with 32-bit weights, fused attention, no recomputation"}}
@@ -135,8 +140,8 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 
 // cost is what a shape takes.
 func (d *designFlags) cost(f shape.Found, dtype cost.ElementType) (report.DesignedShape, error) {
-	flops := cost.ForwardFLOPs(f.Model, estimator.Pass{Batch: d.batch, Seq: d.seq}, cost.Options{})
-	plan := cost.MemoryPlan{Batch: d.batch, Seq: d.seq, DType: dtype, KVType: dtype, Kernel: estimator.Fused}
+	flops := cost.ForwardFLOPs(f.Model, estimator.Pass{Batch: int64(d.batch), Seq: int64(d.seq)}, cost.Options{})
+	plan := cost.MemoryPlan{Batch: int64(d.batch), Seq: int64(d.seq), DType: dtype, KVType: dtype, Kernel: estimator.Fused}
 	inference, err := cost.MemoryOf(f.Model, plan)
 	if err != nil {
 		return report.DesignedShape{}, err

@@ -13,9 +13,9 @@ import (
 
 // passFlags are the flags that say what is run.
 type passFlags struct {
-	batch, seq []int64
-	past, keep int64
-	encoder    int64
+	batch, seq lengths
+	past, keep length
+	encoder    length
 	attention  string
 	recompute  string
 	explain    bool
@@ -23,7 +23,7 @@ type passFlags struct {
 }
 
 func (p *passFlags) check() error {
-	for _, list := range [][]int64{p.batch, p.seq} {
+	for _, list := range []lengths{p.batch, p.seq} {
 		for _, n := range list {
 			if n < 1 {
 				return usageError{fmt.Errorf("--batch and --seq count from 1, not %d", n)}
@@ -47,8 +47,9 @@ func newFLOPs(s *settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "flops MODEL|CONFIG...",
 		Short: "FLOPs of a forward pass, a decode step or a training step, exact and by named conventions",
-		Example: "  hf-inspect flops gpt2 gpt2-medium gpt2-large gpt2-xl --seq 1024,16384\n" +
-			"  hf-inspect flops Llama-3.1-8B --seq 1 --past 8191    # one decode step",
+		Example: "  hf-inspect flops gpt2 gpt2-medium gpt2-large gpt2-xl --seq 1024,16Ki\n" +
+			"  hf-inspect flops Llama-3.1-8B --seq 1 --past 8191    # one decode step\n" +
+			"  hf-inspect flops --d 1600 --layers 48 --heads 25 --vocab 50257 --gpu A100",
 		Args: shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
@@ -61,11 +62,12 @@ func newFLOPs(s *settings) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Int64SliceVar(&p.batch, "batch", []int64{1}, "sequences; a list gives a table")
-	f.Int64SliceVar(&p.seq, "seq", []int64{1024}, "new tokens of each sequence; a list gives a table")
-	f.Int64Var(&p.past, "past", 0, "cached tokens of each sequence")
-	f.Int64Var(&p.keep, "logits-to-keep", 0, "positions that get logits; 0 is all")
-	f.Int64Var(&p.encoder, "encoder-seq", 0, "tokens of the encoder (default: as --seq)")
+	p.batch = lengths{1}
+	f.Var(&p.batch, "batch", "sequences; a list gives a table")
+	f.Var(&p.seq, "seq", "new tokens of each sequence; a list gives a table (default 1024, or the config's positions if fewer)")
+	f.Var(&p.past, "past", "cached tokens of each sequence")
+	f.Var(&p.keep, "logits-to-keep", "positions that get logits; 0 is all")
+	f.Var(&p.encoder, "encoder-seq", "tokens of the encoder (default: as --seq)")
 	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
 	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
 	f.BoolVar(&p.explain, "explain", false, "show each figure's formula, its numbers and its result")
@@ -86,7 +88,7 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shap
 		if err != nil {
 			return err
 		}
-		for _, pass := range p.passes() {
+		for _, pass := range p.passes(usualSeq(e.Described, 1024)) {
 			f := cost.ForwardFLOPs(e.Described, pass, cost.Options{Fused: p.attention == "fused", Recompute: p.recompute == "full"})
 			for _, device := range devices {
 				bound, err := f.BoundOn(device, p.dtype)
@@ -98,15 +100,16 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shap
 			all = append(all, report.ModelFLOPs{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, FLOPs: f})
 		}
 	}
+	s.note(cmd, len(all), func(i int) (string, []string) { return all[i].Model, all[i].Assumptions })
 	return report.FLOPs(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), p.explain)
 }
 
 // passes are one for each batch and sequence.
-func (p *passFlags) passes() []estimator.Pass {
+func (p *passFlags) passes(usual int64) []estimator.Pass {
 	var list []estimator.Pass
 	for _, batch := range p.batch {
-		for _, seq := range p.seq {
-			pass := estimator.Pass{Batch: batch, Seq: seq, Past: p.past, LogitsToKeep: p.keep, EncoderSeq: p.encoder}
+		for _, seq := range p.seq.or(usual) {
+			pass := estimator.Pass{Batch: batch, Seq: seq, Past: int64(p.past), LogitsToKeep: int64(p.keep), EncoderSeq: int64(p.encoder)}
 			if p.encoder == 0 {
 				pass.EncoderSeq = seq
 			}

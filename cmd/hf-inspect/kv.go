@@ -12,9 +12,9 @@ import (
 
 // kvFlags are the flags of the kv command.
 type kvFlags struct {
-	batch, seq []int64
-	encoder    int64
-	block      int64
+	batch, seq lengths
+	encoder    length
+	block      length
 	dtype      string
 	convention string
 	mla        string
@@ -32,7 +32,7 @@ func (k *kvFlags) options() (cost.KVOptions, error) {
 			return cost.KVOptions{}, usageError{fmt.Errorf("--%s is %q, want %s or %s", c.flag, c.value, c.a, c.b)}
 		}
 	}
-	for _, list := range [][]int64{k.batch, k.seq} {
+	for _, list := range []lengths{k.batch, k.seq} {
 		for _, n := range list {
 			if n < 0 {
 				return cost.KVOptions{}, usageError{errors.New("--batch and --seq cannot be negative")}
@@ -42,17 +42,18 @@ func (k *kvFlags) options() (cost.KVOptions, error) {
 	if k.block < 0 || k.encoder < 0 {
 		return cost.KVOptions{}, usageError{errors.New("--block and --encoder-seq cannot be negative")}
 	}
-	return cost.KVOptions{Library: k.convention == "library", Expanded: k.mla == "expanded", Reserved: k.window == "reserved", Block: k.block}, nil
+	return cost.KVOptions{Library: k.convention == "library", Expanded: k.mla == "expanded", Reserved: k.window == "reserved", Block: int64(k.block)}, nil
 }
 
 func newKV(s *settings) *cobra.Command {
 	var k kvFlags
 	var shape shapeFlags
 	cmd := &cobra.Command{
-		Use:     "kv MODEL|CONFIG...",
-		Short:   "Bytes that a model keeps between the steps of a generation",
-		Example: "  hf-inspect kv Llama-3.1-8B --seq 8192,131072 --dtype bf16,fp8\n  hf-inspect kv DeepSeek-V3 --mla expanded",
-		Args:    shape.orModels,
+		Use:   "kv MODEL|CONFIG...",
+		Short: "Bytes that a model keeps between the steps of a generation",
+		Example: "  hf-inspect kv Llama-3.1-8B --seq 8Ki,128Ki --dtype bf16,fp8\n  hf-inspect kv DeepSeek-V3 --mla expanded\n" +
+			"  hf-inspect kv --d 4096 --layers 32 --heads 32 --kv-heads 8 --vocab 128256",
+		Args: shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
@@ -65,14 +66,15 @@ func newKV(s *settings) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Int64SliceVar(&k.batch, "batch", []int64{1}, "sequences; a list gives a table")
-	f.Int64SliceVar(&k.seq, "seq", []int64{8192}, "cached tokens of each sequence; a list gives a table")
-	f.Int64Var(&k.encoder, "encoder-seq", 0, "encoder tokens that cross-attention keeps (default: as --seq)")
+	k.batch = lengths{1}
+	f.Var(&k.batch, "batch", "sequences; a list gives a table")
+	f.Var(&k.seq, "seq", "cached tokens of each sequence; a list gives a table (default 4096, or the config's positions if fewer)")
+	f.Var(&k.encoder, "encoder-seq", "encoder tokens that cross-attention keeps (default: as --seq)")
 	f.StringVar(&k.dtype, "dtype", "bf16", "dtype of the cache: fp32, fp16, bf16, fp8, int8, int4; a list gives a table")
 	f.StringVar(&k.convention, "convention", "engine", "whose cache: engine, library")
 	f.StringVar(&k.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&k.window, "window", "capped", "sliding windows: capped, reserved")
-	f.Int64Var(&k.block, "block", 0, "tokens of a block of a paged cache")
+	f.Var(&k.block, "block", "tokens of a block of a paged cache")
 	f.BoolVar(&k.explain, "explain", false, "show each figure's formula, its numbers and its result")
 	shape.add(f)
 	return cmd
@@ -91,8 +93,8 @@ func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost
 		}
 		for _, dtype := range dtypes {
 			for _, batch := range k.batch {
-				for _, seq := range k.seq {
-					encoder := k.encoder
+				for _, seq := range k.seq.or(usualSeq(e.Described, usualTokens)) {
+					encoder := int64(k.encoder)
 					if encoder == 0 {
 						encoder = seq
 					}
@@ -102,5 +104,6 @@ func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost
 			}
 		}
 	}
+	s.note(cmd, len(all), func(i int) (string, []string) { return all[i].Model, all[i].Assumptions })
 	return report.KVCaches(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), k.explain)
 }

@@ -12,19 +12,21 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/cost"
 	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/reconcile"
 	"github.com/hf-inspect/hf-inspect/report"
 )
 
 // memoryFlags are the flags of the memory command.
 type memoryFlags struct {
 	train      bool
-	batch, seq []int64
-	encoder    int64
-	chunk      int64
+	batch, seq lengths
+	encoder    length
+	chunk      length
 	dtype      string
 	quantise   string
 	kvDType    string
-	overhead   string
+	overhead   size
 	gpu        string
 	attention  string
 	dropout    string
@@ -49,17 +51,17 @@ func newMemory(s *settings) *cobra.Command {
 		Short: "Memory of inference or of a training step, whether it fits, and how fast it can be",
 		Example: "  hf-inspect memory Llama-3.1-8B --seq 8192 --gpu A10,H100\n" +
 			"  hf-inspect memory gpt2-xl --train --batch 8 --seq 1024 --optimizer adamw --recompute full\n" +
+			"  hf-inspect memory Qwen3-0.6B --quantization int4-g128 --dtype bf16 --gpu 4090\n" +
 			"  hf-inspect memory Llama-3.1-70B --train --tensor-parallel 8 --data-parallel 8 --zero 1 --gpu H100",
 		Args: shape.orModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
-			plans, err := m.plans()
-			if err != nil {
+			if _, err := m.plans(1); err != nil {
 				return usageError{err}
 			}
-			return s.memory(cmd, args, &shape, &m, plans)
+			return s.memory(cmd, args, &shape, &m)
 		},
 	}
 	m.add(cmd.Flags())
@@ -69,14 +71,16 @@ func newMemory(s *settings) *cobra.Command {
 
 func (m *memoryFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&m.train, "train", false, "a training step instead of inference")
-	f.Int64SliceVar(&m.batch, "batch", []int64{1}, "sequences, in training of a device's micro-batch; a list gives a table")
-	f.Int64SliceVar(&m.seq, "seq", []int64{2048}, "tokens of each sequence; a list gives a table")
-	f.Int64Var(&m.encoder, "encoder-seq", 0, "tokens of the encoder (default: as --seq)")
+	m.batch = lengths{1}
+	f.Var(&m.batch, "batch", "sequences, in training of a device's micro-batch; a list gives a table")
+	f.Var(&m.seq, "seq", "tokens of each sequence; a list gives a table (default 4096, or the config's positions if fewer)")
+	f.Var(&m.encoder, "encoder-seq", "tokens of the encoder (default: as --seq)")
 	f.StringVar(&m.dtype, "dtype", "", "dtype of weights and activations: fp32, fp16, bf16, fp8, int8, int4; a list gives a table (default: as stored, else bf16)")
 	f.StringVar(&m.quantise, "quantization", "", "format of the layers' matrices: nf4, nf4-single, int4-g128, int8-row, fp8-block")
 	f.StringVar(&m.kvDType, "kv-dtype", "", "dtype of the cache (default: 16 bits, or fp32 with it)")
-	f.StringVar(&m.overhead, "overhead", "1e9", "bytes of context and fragmentation on a device: an assumption, beside the total")
-	f.StringVar(&m.gpu, "gpu", "", "accelerators to fit on, such as A100,H100-SXM")
+	_ = m.overhead.Set("1GB")
+	f.Var(&m.overhead, "overhead", "context and fragmentation on a device: an assumption, beside the total")
+	f.StringVar(&m.gpu, "gpu", "", "accelerators to fit on, such as A100-80GB,H100-SXM")
 	f.StringVar(&m.attention, "attention", "fused", "attention kernel: eager, fused, math")
 	f.StringVar(&m.dropout, "dropout", "config", "dropout where the class has it: on, off, config (its rates)")
 	f.StringVar(&m.masks, "dropout-masks", "byte", "element of a dropout mask: byte (accelerators), activation (CPU)")
@@ -90,8 +94,8 @@ func (m *memoryFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&m.kv.convention, "convention", "engine", "whose cache: engine, library")
 	f.StringVar(&m.kv.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&m.kv.window, "window", "capped", "sliding windows: capped, reserved")
-	f.Int64Var(&m.kv.block, "block", 0, "tokens of a block of a paged cache")
-	f.Int64Var(&m.chunk, "chunk", 0, "tokens of a prefill's pass at most (default: all at once)")
+	f.Var(&m.kv.block, "block", "tokens of a block of a paged cache")
+	f.Var(&m.chunk, "chunk", "tokens of a prefill's pass at most (default: all at once)")
 	m.addParallel(f)
 	f.BoolVar(&m.explain, "explain", false, "show each figure's formula, its numbers and its result")
 }
@@ -112,7 +116,7 @@ func (m *memoryFlags) addParallel(f *pflag.FlagSet) {
 
 // plans are the questions that the flags ask of each model: one for each dtype,
 // batch and sequence. An empty dtype means as stored.
-func (m *memoryFlags) plans() ([]cost.MemoryPlan, error) {
+func (m *memoryFlags) plans(usual int64) ([]cost.MemoryPlan, error) {
 	plan, err := m.plan()
 	if err != nil {
 		return nil, err
@@ -127,11 +131,11 @@ func (m *memoryFlags) plans() ([]cost.MemoryPlan, error) {
 			return nil, err
 		}
 		for _, batch := range m.batch {
-			for _, seq := range m.seq {
+			for _, seq := range m.seq.or(usual) {
 				if batch < 1 || seq < 1 || m.encoder < 0 {
 					return nil, errors.New("--batch, --seq and --encoder-seq count from 1")
 				}
-				plan.Batch, plan.Seq, plan.EncoderSeq = batch, seq, m.encoder
+				plan.Batch, plan.Seq, plan.EncoderSeq = batch, seq, int64(m.encoder)
 				if m.encoder == 0 {
 					plan.EncoderSeq = seq
 				}
@@ -166,7 +170,7 @@ func choose(flag, value string, allowed ...string) (int, error) {
 
 // plan reads what is the same for all dtypes, batches and sequences.
 func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
-	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, Parallel: m.parallel, MaskBytes: 1, Chunk: m.chunk}
+	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, Parallel: m.parallel, MaskBytes: 1, Chunk: int64(m.chunk), Overhead: m.overhead.bytes}
 	for _, flag := range []struct {
 		name, value string
 		allowed     []string
@@ -195,11 +199,6 @@ func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
 	if err := m.formats(&plan); err != nil {
 		return plan, err
 	}
-	overhead, err := number(m.overhead)
-	if err != nil && m.overhead != "0" {
-		return plan, fmt.Errorf("--overhead: %w", err)
-	}
-	plan.Overhead, _ = big.NewFloat(overhead).Int(nil)
 	plan.Accelerators, err = accelerators(m.gpu)
 	return plan, err
 }
@@ -252,19 +251,25 @@ func (m *memoryFlags) formats(plan *cost.MemoryPlan) error {
 	return nil
 }
 
-func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags, m *memoryFlags, plans []cost.MemoryPlan) error {
+func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags, m *memoryFlags) error {
 	var all []report.ModelMemory
+	var beyond [][]string
 	for _, name := range shape.names(models) {
 		e, err := s.estimateOr(cmd, name, shape)
 		if err != nil {
 			return err
 		}
+		plans, err := m.plans(usualSeq(e.Described, usualTokens))
+		if err != nil {
+			return usageError{err}
+		}
 		var stored *big.Int
+		var beside []cost.NotLoaded
 		if m.dtype == "" && m.quantise == "" && !m.train {
-			stored = s.storedBytes(cmd, name, shape)
+			stored, beside = s.storedBytes(cmd, name, shape, e.Described)
 		}
 		for _, plan := range plans {
-			plan.Stored = stored
+			plan.Stored, plan.Beside = stored, beside
 			switch m.dropout {
 			case "on":
 				plan.Dropout = true
@@ -282,21 +287,64 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 				mem.DType = "as stored"
 			}
 			all = append(all, report.ModelMemory{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, Memory: mem})
+			beyond = append(beyond, cost.BeyondPositions(e.Described, plan.Seq))
 		}
 	}
+	s.note(cmd, len(all), func(i int) (string, []string) { return all[i].Model, beyond[i] })
 	return report.Memory(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), m.explain)
 }
 
-// storedBytes are those of the model's weights, nil where it has none at hand.
-func (s *settings) storedBytes(cmd *cobra.Command, name string, shape *shapeFlags) *big.Int {
+// storedBytes are those that the model's class loads of its weights, nil where it
+// has none at hand, and what the files hold besides.
+func (s *settings) storedBytes(cmd *cobra.Command, name string, shape *shapeFlags, m *estimator.Model) (loaded *big.Int, beside []cost.NotLoaded) {
 	if _, isConfig, _ := configFile(name); isConfig || shape.given() {
-		return nil
+		return nil, nil
 	}
 	quiet := *s
 	quiet.quiet, quiet.progress = true, "never"
 	in, err := quiet.inspectModel(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil || !in.Source.Complete {
-		return nil
+		return nil, nil
 	}
-	return big.NewInt(in.Counts.StoredBytes)
+	return loadedBytes(in, m)
+}
+
+// loadedBytes sorts the bytes of stored tensors by whether the class loads them.
+func loadedBytes(in *inspect.Inspection, m *estimator.Model) (loaded *big.Int, beside []cost.NotLoaded) {
+	buffers := make(map[string]bool)
+	for _, t := range m.Tensors() {
+		buffers[t.Template] = t.Buffer
+	}
+	loaded = new(big.Int)
+	for i := range in.Result.Claims {
+		c := &in.Result.Claims[i]
+		bytes := new(big.Int)
+		for _, member := range c.Members {
+			bytes.Add(bytes, big.NewInt(member.Tensor.Bytes()))
+		}
+		what := notLoaded[c.Status]
+		if what == "" || c.Status == reconcile.Buffer && buffers[c.Name] {
+			loaded.Add(loaded, bytes)
+			continue
+		}
+		at := slices.IndexFunc(beside, func(n cost.NotLoaded) bool { return n.What == what })
+		if at < 0 {
+			at = len(beside)
+			beside = append(beside, cost.NotLoaded{What: what, Bytes: new(big.Int)})
+		}
+		beside[at].Bytes.Add(beside[at].Bytes, bytes)
+	}
+	return loaded, slices.DeleteFunc(beside, func(n cost.NotLoaded) bool { return n.Bytes.Sign() == 0 })
+}
+
+// notLoaded names the stored tensors of a status that take no memory while the
+// model runs.
+var notLoaded = map[reconcile.Status]string{
+	reconcile.Tied:       "second copies of tied weights",
+	reconcile.Buffer:     "masks and other buffers that are made anew",
+	reconcile.Section:    "prediction layers and other parts beside the model",
+	reconcile.OtherHead:  "heads of other classes",
+	reconcile.Beyond:     "layers beyond the config",
+	reconcile.Duplicate:  "duplicates",
+	reconcile.Unexpected: "tensors that the class does not know",
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/hf-inspect/hf-inspect/fixtures"
@@ -103,6 +104,25 @@ func (s *settings) progressBar(stderr io.Writer) (progress func(done, total int)
 	return progress, func() {
 		if bar != nil {
 			_ = bar.Finish()
+		}
+	}
+}
+
+// note says on stderr what a table or a machine's output has no room for: what
+// is to be known of results, each once. The text of a single result says it
+// itself.
+func (s *settings) note(cmd *cobra.Command, n int, about func(i int) (model string, notes []string)) {
+	if s.quiet || n == 1 && s.format == "text" {
+		return
+	}
+	said := make(map[string]bool)
+	for i := range n {
+		model, notes := about(i)
+		for _, text := range notes {
+			if text = model + ": " + text; !said[text] {
+				fmt.Fprintln(cmd.ErrOrStderr(), "hf-inspect: note: "+report.Safe(text))
+				said[text] = true
+			}
 		}
 	}
 }

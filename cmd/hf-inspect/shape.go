@@ -57,7 +57,7 @@ func (f *shapeFlags) add(flags *pflag.FlagSet) {
 	for _, size := range f.sizeFlags() {
 		flags.Int64Var(size.value, size.name, 0, "shape: "+size.usage)
 	}
-	flags.StringVar(&f.sizes.Kind, "kind", "", "shape: "+strings.Join(shape.Kinds, ", ")+" (default: by the other sizes)")
+	flags.StringVar(&f.sizes.Kind, "kind", "", "shape: "+strings.Join(shape.Kinds, ", ")+" (default: "+shape.KindRule+")")
 	flags.StringVar(&f.tied, "tied", "", "shape: one matrix for embedding and head, yes or no (default: as the kind)")
 	flags.BoolVar(&f.gated, "gated", false, "shape: three matrices in a feed-forward block")
 	flags.BoolVar(&f.sizes.Ungated, "ungated", false, "shape: two matrices, without biases and positions")
@@ -123,7 +123,7 @@ func (f *shapeFlags) names(models []string) []string {
 			parts = append(parts, fmt.Sprintf("%s %d", size.name, *size.value))
 		}
 	}
-	return []string{strings.Join(parts, ", ")}
+	return []string{strings.Join(append(parts, "kind "+f.sizes.Implied()), ", ")}
 }
 
 // estimateOr estimates a model, or what the flags describe.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +15,14 @@ import (
 
 // trainFlags are the flags of the train command.
 type trainFlags struct {
-	tokens, measured string
+	tokens, measured count
 	gpu, dtype       string
 	devices          float64
 	efficiency       float64
 	rate             float64
 	peak             float64
 	rule             string
-	seq              int64
+	seq              length
 	explain          bool
 }
 
@@ -34,8 +32,9 @@ func newTrain(s *settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train MODEL|CONFIG",
 		Short: "What a training run takes: FLOPs, time, price; or the utilisation of a measured one",
-		Example: "  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --efficiency 0.35\n" +
-			"  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --tokens-per-second 3.2e6",
+		Example: "  hf-inspect train Llama-2-7b --tokens 1T --devices 1000 --gpu A100 --efficiency 0.35 --rate 1.5\n" +
+			"  hf-inspect train Llama-2-7b --tokens 1e12 --devices 1000 --gpu A100 --tokens-per-second 3.2e6\n" +
+			"  hf-inspect train --d 4096 --layers 32 --heads 32 --ff 11008 --vocab 32000 --tokens 300B",
 		Args: shape.orModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
@@ -45,16 +44,16 @@ func newTrain(s *settings) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.tokens, "tokens", "", "training tokens, such as 1.4e12 (default: compute-optimal)")
+	f.Var(&t.tokens, "tokens", "training tokens, such as 1.4e12 or 300B (default: compute-optimal)")
 	f.StringVar(&t.gpu, "gpu", "", "accelerator, such as H100-SXM")
 	f.StringVar(&t.dtype, "dtype", "bf16", "dtype of the matrix products: fp32, bf16, fp8")
 	f.Float64Var(&t.devices, "devices", 1, "number of accelerators")
-	f.Float64Var(&t.efficiency, "efficiency", 0.4, "share of the peak that is reached")
+	f.Float64Var(&t.efficiency, "efficiency", 0.4, "share of the peak that the training FLOPs reach")
 	f.Float64Var(&t.peak, "peak", 0, "peak of a device in TFLOP/s, instead of the table's")
-	f.Float64Var(&t.rate, "rate", 0, "price of a device-hour")
-	f.StringVar(&t.measured, "tokens-per-second", "", "measured speed of all devices: gives the MFU")
+	f.Float64Var(&t.rate, "rate", 0, "price of a device-hour, in any currency")
+	f.Var(&t.measured, "tokens-per-second", "measured speed of all devices: gives the MFU")
 	f.StringVar(&t.rule, "rule", "6PT", "FLOPs by: 6PT, exact (three forward passes), recompute (exact, layers recomputed)")
-	f.Int64Var(&t.seq, "seq", 2048, "tokens of a sequence")
+	f.Var(&t.seq, "seq", "tokens of a sequence (default 4096, or the config's positions if fewer)")
 	f.BoolVar(&t.explain, "explain", false, "show each figure's formula, its numbers and its result")
 	shape.add(f)
 	return cmd
@@ -69,26 +68,25 @@ func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags, shape *
 	if err != nil {
 		return err
 	}
-	t.describe(&budget, e)
+	seq := int64(t.seq)
+	if seq == 0 {
+		seq = usualSeq(e.Described, usualTokens)
+	}
+	t.describe(&budget, e, seq)
 	run, err := cost.Train(budget)
 	if err != nil {
 		return usageError{err}
 	}
+	run.Assumptions = cost.BeyondPositions(e.Described, seq)
+	s.note(cmd, 1, func(int) (string, []string) { return e.Source.Location, run.Assumptions })
 	return report.Training(cmd.OutOrStdout(), s.format, report.ModelTraining{SchemaVersion: e.SchemaVersion, Model: e.Source.Location,
 		Architecture: e.Model.Architecture, Device: t.gpu, Training: run}, s.style(cmd.OutOrStdout()), t.explain)
 }
 
 func (t *trainFlags) budget() (cost.Budget, error) {
-	b := cost.Budget{Devices: t.devices, Efficiency: t.efficiency, Rate: t.rate}
-	var err error
-	if b.Tokens, err = number(t.tokens); err != nil {
-		return b, fmt.Errorf("--tokens: %w", err)
-	}
-	if b.Measured, err = number(t.measured); err != nil {
-		return b, fmt.Errorf("--tokens-per-second: %w", err)
-	}
-	if t.devices <= 0 || t.rate < 0 || t.seq < 1 || t.peak < 0 {
-		return b, errors.New("--devices, --rate, --peak and --seq cannot be negative, and --devices and --seq not 0")
+	b := cost.Budget{Devices: t.devices, Efficiency: t.efficiency, Rate: t.rate, Tokens: t.tokens.n, Measured: t.measured.n}
+	if t.devices <= 0 || t.rate < 0 || t.seq < 0 || t.peak < 0 {
+		return b, errors.New("--devices, --rate, --peak and --seq cannot be negative, and --devices not 0")
 	}
 	switch {
 	case t.peak > 0:
@@ -113,40 +111,17 @@ func (t *trainFlags) budget() (cost.Budget, error) {
 }
 
 // describe adds what the model says to the budget.
-func (t *trainFlags) describe(b *cost.Budget, e *inspect.Estimate) {
+func (t *trainFlags) describe(b *cost.Budget, e *inspect.Estimate, seq int64) {
 	b.Parameters, b.Total = *e.Counts.ActiveParameters, *e.Counts.UniqueParameters
-	f := cost.ForwardFLOPs(e.Described, estimator.Pass{Batch: 1, Seq: t.seq, EncoderSeq: t.seq}, cost.Options{Recompute: t.rule == "recompute"})
+	b.MFUAToken = cost.PaLM(e.Described, seq)
 	if t.rule != "6PT" {
-		b.FLOPsAToken = perToken(f.Training, t.seq)
-		b.Rule = fmt.Sprintf("exact matrix products of a training step of %d tokens, %s", t.seq, t.rule)
-	}
-	for _, c := range f.Conventions {
-		if c.Name == "PaLM, for MFU" {
-			b.MFUAToken = perToken(c.FLOPs, t.seq)
-		}
+		f := cost.ForwardFLOPs(e.Described, estimator.Pass{Batch: 1, Seq: seq, EncoderSeq: seq}, cost.Options{Recompute: t.rule == "recompute"})
+		b.FLOPsAToken = perToken(f.Training, seq)
+		b.Rule = fmt.Sprintf("exact matrix products of a training step of %d tokens, %s", seq, t.rule)
 	}
 }
 
 func perToken(flops *big.Int, tokens int64) float64 {
 	f, _ := new(big.Rat).SetFrac(flops, big.NewInt(tokens)).Float64()
 	return f
-}
-
-// number reads a count such as 1.4e12, 300B or 1_000_000; empty is 0.
-func number(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	clean := strings.NewReplacer("_", "", ",", "").Replace(text)
-	scale := 1.0
-	for suffix, factor := range map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12} {
-		if rest, ok := strings.CutSuffix(strings.ToUpper(clean), suffix); ok {
-			clean, scale = rest, factor
-		}
-	}
-	n, err := strconv.ParseFloat(clean, 64)
-	if err != nil || n <= 0 || n > 1e30 {
-		return 0, fmt.Errorf("%q is no positive number such as 1.4e12 or 300B", text)
-	}
-	return n * scale, nil
 }

@@ -41,12 +41,12 @@ func (s *settings) verify(cmd *cobra.Command, paths []string, update bool) error
 		return err
 	}
 	failed, moved := 0, 0
-	for _, name := range names {
+	for i, name := range names {
 		v := record.VerifyFile(cmd.Context(), name, update)
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		if err := report.Verdict(cmd.OutOrStdout(), s.format, v); err != nil {
+		if err := report.Verdict(cmd.OutOrStdout(), s.format, v, i == 0); err != nil {
 			return err
 		}
 		switch v.Status {
