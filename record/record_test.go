@@ -97,6 +97,18 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
+// An index that is refused is kept as it is.
+func TestOddIndex(t *testing.T) {
+	for _, index := range []string{`{"weight_map": {"b.weight": "model-00002-of-00002.safetensors"}}`, `[]`, `{"metadata": {}, "weight_map": {"x": "../y"}}`} {
+		files := sharded()
+		files["model.safetensors.index.json"] = safetensorstest.Whole([]byte(index))
+		made := recordOf(t, files, inspect.Options{})
+		if len(made.Lost) > 0 {
+			t.Errorf("%s: lost %v", index, made.Lost)
+		}
+	}
+}
+
 // The choice of weights is part of what is kept.
 func TestChoiceIsKept(t *testing.T) {
 	made := recordOf(t, sharded(), inspect.Options{Weights: safetensors.ChooseOptions{File: "consolidated.safetensors"}})
