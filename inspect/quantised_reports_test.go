@@ -177,3 +177,39 @@ func TestPackedExperts(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedExpertsDescribed: the same under a description.
+func TestPackedExpertsDescribed(t *testing.T) {
+	const config = `{"architectures": ["DeepseekV4ForCausalLM"], "model_type": "deepseek_v4", "num_hidden_layers": 6, "n_routed_experts": 8,
+		"expert_dtype": "fp4", "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128], "scale_fmt": "ue8m0"}}`
+	T := safetensorstest.T
+	src := quantise(t, config, "BF16", func(name string, shape []int64) []safetensorstest.Tensor {
+		module, weight := strings.CutSuffix(name, ".weight")
+		switch {
+		case strings.HasSuffix(name, "tid2eid"):
+			return []safetensorstest.Tensor{T(name, "I64", shape...)}
+		case !weight || len(shape) != 2:
+			return nil
+		case strings.Contains(name, ".ffn.experts."):
+			return []safetensorstest.Tensor{T(name, "I8", shape[0], shape[1]/2), T(module+".scale", "F8_E8M0", shape[0], shape[1]/32)}
+		case strings.Contains(name, ".attn.w"), strings.Contains(name, ".shared_experts."):
+			return []safetensorstest.Tensor{T(name, "F8_E4M3", shape...), T(module+".scale", "F8_E8M0", up(shape[0], 128), up(shape[1], 128))}
+		}
+		return nil
+	})
+	in, err := Inspect(context.Background(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *in.Counts.UniqueParameters != *in.Counts.EstimatedParameters || *in.Counts.LogicalParameters != *in.Counts.EstimatedParameters {
+		t.Errorf("unique %d, logical %d, estimated %d", *in.Counts.UniqueParameters, *in.Counts.LogicalParameters, *in.Counts.EstimatedParameters)
+	}
+	if *in.Ledger.Unexplained != 0 || len(in.Ledger.UnexplainedTensors) > 0 {
+		t.Errorf("unexplained %d: %q", *in.Ledger.Unexplained, in.Ledger.UnexplainedTensors)
+	}
+	for _, f := range in.Findings {
+		if f.Severity == finding.Error {
+			t.Errorf("%s %s", f.Code, f.Message)
+		}
+	}
+}
