@@ -89,6 +89,9 @@ func modelInspection(ctx context.Context, src source.Source, checkpoint *safeten
 	in.fillQuantisation(&account, result, beside)
 	in.fillCounts(result, account.model)
 	in.fillFormula(account.model, result)
+	if f, ok := dtypeFinding(account.config, result); ok {
+		findings = append(findings, f)
+	}
 	return in, append(findings, account.findings...), nil
 }
 
