@@ -26,6 +26,7 @@ func newCache(s *settings) *cobra.Command {
 hf-inspect's own: HF_INSPECT_CACHE, else a folder among the user's caches. A
 second inspection of a commit then costs one request or none. --no-cache does
 without. The official client's cache is read, and never written.`,
+		Example: examples("cache dir", "cache clear"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("cache has no command %s", args[0])}
@@ -35,12 +36,12 @@ without. The official client's cache is read, and never written.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "dir", Short: "Print the folder", Args: none,
+		Use: "dir", Short: "Print the folder", Args: none, Example: examples("cache dir"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.printCache(cmd.OutOrStdout(), cacheResult{Dir: cacheDir()})
 		},
 	}, &cobra.Command{
-		Use: "clear", Short: "Remove what is kept", Args: none,
+		Use: "clear", Short: "Remove what is kept", Args: none, Example: examples("cache clear"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir := cacheDir()
 			cleared, err := hub.ClearCache(dir)

@@ -16,9 +16,10 @@ import (
 func newInspect(s *settings) *cobra.Command {
 	var details report.Details
 	cmd := &cobra.Command{
-		Use:   "inspect MODEL...",
-		Short: "Count a checkpoint and reconcile it with its config (the default command)",
-		Args:  atLeastOne,
+		Use:     "inspect MODEL...",
+		Short:   "Count a checkpoint and reconcile it with its config (the default command)",
+		Example: examples("inspect gpt2-xl", "inspect ./checkpoint --layers --by role,dtype", "inspect meta-llama/Llama-3.1-8B --format json"),
+		Args:    atLeastOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err

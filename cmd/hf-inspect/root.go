@@ -65,6 +65,7 @@ func newRoot(tune func(*locate.Options)) *cobra.Command {
 			return inspectCommand.RunE(cmd, args)
 		},
 	}
+	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())

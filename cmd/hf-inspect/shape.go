@@ -55,13 +55,13 @@ func (f *shapeFlags) sizeFlags() []struct {
 func (f *shapeFlags) add(flags *pflag.FlagSet) {
 	f.set = flags
 	for _, size := range f.sizeFlags() {
-		flags.Int64Var(size.value, size.name, 0, "shape: "+size.usage)
+		flags.Int64Var(size.value, size.name, 0, size.usage)
 	}
-	flags.StringVar(&f.sizes.Kind, "kind", "", "shape: "+strings.Join(shape.Kinds, ", ")+" (default: "+shape.KindRule+")")
-	flags.StringVar(&f.tied, "tied", "", "shape: one matrix for embedding and head, yes or no (default: as the kind)")
-	flags.BoolVar(&f.gated, "gated", false, "shape: three matrices in a feed-forward block")
-	flags.BoolVar(&f.sizes.Ungated, "ungated", false, "shape: two matrices, without biases and positions")
-	flags.BoolVar(&f.sizes.Bias, "attention-bias", false, "shape: biases in the projections of attention")
+	flags.StringVar(&f.sizes.Kind, "kind", "", strings.Join(shape.Kinds, ", ")+" (default: "+shape.KindRule+")")
+	flags.StringVar(&f.tied, "tied", "", "one matrix for embedding and head, yes or no (default: as the kind)")
+	flags.BoolVar(&f.gated, "gated", false, "three matrices in a feed-forward block")
+	flags.BoolVar(&f.sizes.Ungated, "ungated", false, "two matrices, without biases and positions")
+	flags.BoolVar(&f.sizes.Bias, "attention-bias", false, "biases in the projections of attention")
 }
 
 // given reports whether a model is described by flags.

@@ -17,9 +17,10 @@ func newTensors(s *settings) *cobra.Command {
 	var expected bool
 	var pattern, status string
 	cmd := &cobra.Command{
-		Use:   "tensors MODEL",
-		Short: "List the stored tensors with role and status, or those that the config calls for",
-		Args:  exactlyOne,
+		Use:     "tensors MODEL",
+		Short:   "List the stored tensors with role and status, or those that the config calls for",
+		Example: examples("tensors gpt2 --tensors 'h.0.*'", "tensors ./checkpoint --status unexpected", "tensors gpt2 --expected --format jsonl"),
+		Args:    exactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
 				return err

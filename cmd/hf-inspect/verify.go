@@ -13,8 +13,9 @@ import (
 func newVerify(s *settings) *cobra.Command {
 	var update bool
 	cmd := &cobra.Command{
-		Use:   "verify FILE|DIR...",
-		Short: "Inspect recordings again and compare with the results kept in them",
+		Use:     "verify FILE|DIR...",
+		Short:   "Inspect recordings again and compare with the results kept in them",
+		Example: examples("verify testdata", "verify name.hfrec --format csv"),
 		Long: `verify inspects recordings again and compares counts, ledger and findings with
 the result that each keeps: one line a file, and a diff where something moved.
 The exit code is 1 then, and 3 where a file could not be verified.`,
