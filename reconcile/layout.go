@@ -51,6 +51,7 @@ func (m *matching) rearrange() {
 	a.stackExperts()
 	a.unstackExperts()
 	a.splitStacks()
+	a.joinConvolutions()
 	a.channelsLast()
 }
 

@@ -46,6 +46,7 @@ type step func(*matching)
 
 // steps are the rules in the order in which they are tried.
 var steps = []step{
+	(*matching).renameModules,
 	(*matching).renameOriginal,
 	(*matching).renamePrefix,
 	(*matching).renameLegacy,
