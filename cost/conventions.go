@@ -36,7 +36,7 @@ func palm(m *estimator.Model, p estimator.Pass, tokens *big.Int) Convention {
 	}
 	perToken.Add(perToken, product(12, lhq, p.Seq+p.Past))
 	return Convention{"PaLM, for MFU", perToken.Mul(perToken, tokens),
-		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens for a training step, N = %s active parameters without position embeddings, L·H·Q = %s", groupedInt(params), groupedInt(lhq)), ofTraining}
+		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens, N = %s active parameters without position embeddings, L·H·Q = %s", groupedInt(params), groupedInt(lhq)), ofTraining}
 }
 
 // PaLM returns the FLOPs a token of a training step by PaLM's count for MFU.

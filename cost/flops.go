@@ -198,7 +198,7 @@ func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimato
 	if t, ok := transformerOf(m); ok && Decodes(m) {
 		list = append(list, Convention{"4svh + 24slh² + 4s²lh", times(t.Forward(p.Seq), big.NewInt(p.Batch), 1), "an embedding product counted beside the head", ofForward})
 	}
-	list = append(list, Convention{"6ND", times(tokens, active, 6), fmt.Sprintf("6 · N · D for a training step, N = %s active parameters, D = %s tokens", groupedInt(counts.Active), grouped(tokens)), ofTraining})
+	list = append(list, Convention{"6ND", times(tokens, active, 6), fmt.Sprintf("6 · N · D, N = %s active parameters, D = %s tokens", groupedInt(counts.Active), grouped(tokens)), ofTraining})
 	return append(list, published(m, p, tokens)...)
 }
 

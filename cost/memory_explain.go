@@ -106,7 +106,7 @@ func (p *planned) assumptions(mem *Memory) []string {
 		list = append(list, "devices: the fullest stage of the pipeline; embeddings, heads and matrices are shared out by tensor parallelism, norms, biases and routers are not; no communication buffers")
 	}
 	if len(p.Accelerators) > 0 {
-		list = append(list, "accelerators: the whole memory; a driver takes up to 1 % of it, and error correction a sixteenth of GDDR")
+		list = append(list, "accelerators: a data sheet's GB of memory are GiB; a driver takes up to 1 % of it, and error correction a sixteenth of GDDR")
 	}
 	return append(list, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation, beside the total", grouped(p.Overhead)))
 }

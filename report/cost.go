@@ -69,7 +69,7 @@ func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bo
 		g.rows = append(g.rows, []string{Safe(f.Model), Thousands(f.Batch), Thousands(f.Seq), past, Big(f.Forward), training,
 			Big(f.Linear), percent(1 - f.AttentionShare), Big(f.Attention), percent(f.AttentionShare), conventionNamed(f.Conventions, "textbook")})
 	}
-	return g.fitted(w, format, style, "textbook:", "A share:", "training FLOPs:", "batch:", "linear A:", "attention B:")
+	return g.fitted(w, format, style, "textbook:", "A share:", "training FLOPs:", "linear A:", "attention B:", "batch:")
 }
 
 func conventionNamed(list []cost.Convention, name string) string {
@@ -121,10 +121,10 @@ func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
 			t.add("+ "+strings.ReplaceAll(c.Name, "_", " "), Big(c.FLOPs), bigShare(c.FLOPs, f.Forward))
 		}
 	}
-	t.strong("= forward FLOPs", Big(f.Forward), scientific(f.Forward)+", exact matrix products")
+	t.strong("= forward FLOPs", Big(f.Forward), scientific(f.Forward)+", exact")
 	if f.Attention.Sign() > 0 && f.Linear.Sign() > 0 {
-		t.add("  linear part A", Big(f.Linear), percent(1-f.AttentionShare)+", products with matrices of parameters")
-		t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare)+", products of scores and values")
+		t.add("  linear part A", Big(f.Linear), percent(1-f.AttentionShare)+", matrices of parameters")
+		t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare)+", scores and values")
 	}
 	for _, b := range f.Bounds {
 		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), peakText(&b))
@@ -204,7 +204,7 @@ func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bo
 		k := &all[i]
 		g.rows = append(g.rows, []string{Safe(k.Model), k.DType, Thousands(k.Batch), Thousands(k.Tokens), Big(k.TotalBytes), BinaryBytes(k.TotalBytes), Big(k.BytesPerToken), cacheOf(k)})
 	}
-	return g.fitted(w, format, style, "cache of", "batch:", "bytes a token:", "bytes:")
+	return g.fitted(w, format, style, "cache of", "bytes a token:", "bytes:", "batch:")
 }
 
 // cacheOf names whose cache is meant, in a word or two.

@@ -93,7 +93,7 @@ func (s *sheet) write(w io.Writer) error {
 // columnName turns a name into part of a column's: "attention output" is
 // attention_output.
 func columnName(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(name), "²", "2"), func(r rune) bool {
 		return r == ' ' || r == ',' || r == '-' || r == '+' || r == '(' || r == ')' || r == '_'
 	})
 	return strings.Join(words, "_")

@@ -35,7 +35,7 @@ func Memory(w io.Writer, format string, all []ModelMemory, style Style, explain 
 		g.rows = append(g.rows, []string{Safe(m.Model), dtypeText(m), Thousands(m.Batch), Thousands(m.Seq), bigOrNone(m.Weights), bigOrNone(m.KV),
 			bigOrNone(m.Activations), bigOrNone(m.Gradients), bigOrNone(m.Optimizer), Big(m.Total), BothBytes(m.Total), fitsText(m.Fits)})
 	}
-	return g.fitted(w, format, style, "activations:", "gradients:", "optimizer:", "total bytes:", "KV:", "weights:", "batch:", "dtype")
+	return g.fitted(w, format, style, "activations:", "gradients:", "optimizer:", "total bytes:", "KV:", "dtype", "weights:", "batch:")
 }
 
 // dtypeText says in what the weights are.
@@ -175,7 +175,7 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	if !f.Fits {
 		answer = "does not fit"
 	}
-	t.strong(f.Accelerator, answer, fmt.Sprintf("%s each, the \"GB\" of the data sheet: %s", BothBytes(f.MemoryBytes), f.Source))
+	t.strong(f.Accelerator, answer, BinaryBytes(f.MemoryBytes)+" each, "+f.Source)
 	switch {
 	case m.Devices > 1:
 		t.add("  devices", Thousands(m.Devices), "of the layout that is given")

@@ -29,15 +29,7 @@ func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
 	writeAdapter(w, in.Adapter, style)
 	counts := countLines(in)
 	ledger := ledgerLines(&in.Formula, &in.Ledger, &in.Counts)
-	label, number := counts.widths()
-	l, n := ledger.widths()
-	if l-label <= mostPadding { // side by side where it costs little room
-		label, l = max(label, l), max(label, l)
-		number, n = max(number, n), max(number, n)
-	}
-	counts.writeAt(w, style, label, number)
-	fmt.Fprintln(w)
-	ledger.writeAt(w, style, l, n)
+	inLine(w, style, counts, ledger)
 	if letters := explained(in.Formula.Symbols, remarks(ledger), "NDV"); letters != "" {
 		fmt.Fprintln(w, "\n"+wrap("  where "+letters, style.Width, "    "))
 	}
@@ -48,6 +40,20 @@ func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
 		breakdown(w, in, by, style)
 	}
 	Findings(w, in.Findings, style)
+}
+
+// inLine writes counts above a ledger, their columns in line where that costs
+// little room.
+func inLine(w io.Writer, style Style, counts, ledger *table) {
+	label, number := counts.widths()
+	l, n := ledger.widths()
+	if l-label <= mostPadding {
+		label, l = max(label, l), max(label, l)
+		number, n = max(number, n), max(number, n)
+	}
+	counts.writeAt(w, style, label, number)
+	fmt.Fprintln(w)
+	ledger.writeAt(w, style, l, n)
 }
 
 // mostPadding is how much wider the counts may get to stand in line with the
@@ -386,19 +392,18 @@ func colorOf(s finding.Severity) string {
 
 // EstimateText writes an estimate for a reader at a terminal.
 func EstimateText(w io.Writer, e *inspect.Estimate, style Style) {
-	fmt.Fprintln(w, clip(Safe(strings.Join([]string{e.Source.Location, e.Model.Architecture, "from the config alone"}, " · ")), style.Width))
-	fmt.Fprintln(w)
-	t := &table{indent: "  "}
+	title(w, style, e.Source.Location, e.Model.Architecture, "from the config alone")
+	counts := &table{indent: "  ", wraps: true}
 	for i, c := range estimateCounts(e) {
-		t.lines = append(t.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
+		counts.lines = append(counts.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
 	}
 	if n := e.Counts.UniqueParameters; n != nil {
 		bytes := new(big.Int).Lsh(big.NewInt(*n), 1)
-		t.add("bytes in bf16", Big(bytes), BothBytes(bytes)+", twice that in fp32")
+		counts.add("bytes in bf16", Big(bytes), BothBytes(bytes)+", twice that in fp32")
 	}
-	t.blank()
-	formulaLines(t, &e.Formula, e.Ledger.Rows)
-	t.write(w, style)
+	formula := &table{indent: "  ", wraps: true}
+	formulaLines(formula, &e.Formula, e.Ledger.Rows)
+	inLine(w, style, counts, formula)
 	fmt.Fprintln(w, "\n"+wrap("  where "+explained(e.Formula.Symbols, []string{letters(e.Formula.Symbols)}, ""), style.Width, "    "))
 	if e.Model.Quantization != "" {
 		fmt.Fprintln(w, wrap("  counted as if unquantised; the config asks for "+Safe(e.Model.Quantization), style.Width, "    "))

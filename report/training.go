@@ -69,7 +69,7 @@ func trainingLines(run *ModelTraining) *table {
 	t.strong("time", rounded(run.Days)+" days", rounded(run.Seconds)+" seconds")
 	t.add("device-hours", rounded(run.DeviceHours), "")
 	if run.Cost != nil {
-		t.add("price", rounded(*run.Cost), fmt.Sprintf("at %g a device-hour, in the same currency", run.Rate))
+		t.add("price", rounded(*run.Cost), fmt.Sprintf("device-hours · %g, in the currency of that rate", run.Rate))
 	}
 	return t
 }

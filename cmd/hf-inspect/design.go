@@ -124,7 +124,7 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 	}
 	out := &report.Design{SchemaVersion: inspect.SchemaVersion, Shapes: []report.DesignedShape{},
 		Target: report.DesignTarget{Parameters: math.Round(w.Parameters), From: from, Batch: int64(d.batch), Seq: int64(d.seq), DType: dtype.Name},
-		Assumptions: []string{fmt.Sprintf("vocabulary %d; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", w.Sizes.Vocabulary, w.Aspect),
+		Assumptions: []string{fmt.Sprintf("vocabulary %s; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", report.Thousands(w.Sizes.Vocabulary), w.Aspect),
 			"counts are exact, of a described type under the config that the JSON holds",
 			"inference: weights, cache and largest live tensors; training: AdamW with 32-bit weights, fused attention, no recomputation"}}
 	for i, f := range found[:min(int64(len(found)), d.show)] {
