@@ -141,9 +141,7 @@ func (m *matching) matchBiasesBeyond() {
 // matchOtherHeads claims the weights of another head of the same body: those
 // which a sibling class calls for.
 func (m *matching) matchOtherHeads() {
-	left := false
-	m.eachGroup(func(*group) { left = true })
-	if !left || m.in.Config == nil {
+	if m.in.Config == nil || !m.anyUnknown() {
 		return
 	}
 	for _, class := range estimator.Siblings(m.in.Model) {
@@ -153,6 +151,21 @@ func (m *matching) matchOtherHeads() {
 		}
 		m.claimHead(class, sibling)
 	}
+}
+
+// anyUnknown reports whether something is left whose name nothing calls for: no
+// part beside the model and no buffer.
+func (m *matching) anyUnknown() bool {
+	unknown := false
+	m.eachGroup(func(g *group) {
+		if !unknown && bufferReason(g.name, g.shape) == "" {
+			unknown = slices.ContainsFunc(g.members, func(one member) bool {
+				s, _ := m.slots.forMember(g.name, &one)
+				return s == nil
+			})
+		}
+	})
+	return unknown
 }
 
 func (m *matching) claimHead(class string, sibling *estimator.Model) {

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ type group struct {
 	dtype    safetensors.DType
 	shape    []int64
 	members  []member // not yet claimed
+	size     int      // of all members
 	packed   *packing // nil where the tensors hold the weights as they are
 	claimed  int64    // scales of a cache, once claimed
 }
@@ -39,42 +39,142 @@ func (g *group) each() int64 {
 	return n
 }
 
-// segmentSeed makes the template hashes of one process comparable.
-var segmentSeed = maphash.MakeSeed()
+// split moves the members for which ok holds out of the group and returns them.
+func (g *group) split(ok func(*member) bool) []member {
+	first := 0
+	for first < len(g.members) && ok(&g.members[first]) {
+		first++
+	}
+	if first == len(g.members) { // all of them, which is the usual case
+		all := g.members
+		g.members = nil
+		return all[:first:first]
+	}
+	taken := slices.Clone(g.members[:first])
+	rest := []member{g.members[first]}
+	for i := first + 1; i < len(g.members); i++ {
+		if ok(&g.members[i]) {
+			taken = append(taken, g.members[i])
+		} else {
+			rest = append(rest, g.members[i])
+		}
+	}
+	g.members = rest
+	return taken
+}
 
-type groupKey struct {
-	template uint64
-	dtype    safetensors.DType
-	rank     int8
-	shape    [4]int64 // of higher ranks the rest is compared in full
+// template is a folded name, with the groups that bear it and the template that
+// followed it last: names come in an order that repeats from layer to layer.
+type template struct {
+	text   string
+	parts  []string // what stands before, between and after the numbers
+	groups []*group
+	next   *template
+}
+
+// folder sorts tensors into groups.
+type folder struct {
+	templates map[string]*template
+	groups    []*group
+	last      *template
+	scratch   []byte
 }
 
 // foldCheckpoint sorts the tensors of a checkpoint into groups, in the order in
-// which they first occur.
+// which they first occur. All members stand in one array.
 func foldCheckpoint(checkpoint *safetensors.Checkpoint) []*group {
-	var groups []*group
-	index := make(map[groupKey]*group)
-	var scratch []byte
+	f := &folder{templates: make(map[string]*template), last: new(template)}
+	total := checkpoint.Totals().Tensors
+	members := make([]member, 0, total)
+	groupOf := make([]*group, 0, total)
 	for file, tensor := range checkpoint.All() {
-		var m member
-		m.tensor, m.file = tensor, file
-		scratch, m.number = foldName(scratch[:0], tensor.Name)
-		key := groupKey{template: maphash.Bytes(segmentSeed, scratch), dtype: tensor.DType, rank: int8(min(len(tensor.Shape), 127))}
-		copy(key.shape[:], tensor.Shape)
-		g := index[key]
-		for g != nil && (g.template != string(scratch) || !slices.Equal(g.shape, tensor.Shape)) {
-			key.template++ // another name under the same hash
-			g = index[key]
-		}
-		if g == nil {
-			g = &group{template: string(scratch), dtype: tensor.DType, shape: tensor.Shape}
-			g.name = g.template
-			index[key] = g
-			groups = append(groups, g)
-		}
-		g.members = append(g.members, m)
+		m := member{tensor: tensor, file: file}
+		g := f.groupOf(tensor, f.templateOf(tensor.Name, &m.number))
+		g.size++
+		members, groupOf = append(members, m), append(groupOf, g)
 	}
-	return groups
+	sorted := make([]member, len(members))
+	at := 0
+	for _, g := range f.groups {
+		g.members = sorted[at : at : at+g.size]
+		at += g.size
+	}
+	for i, g := range groupOf {
+		g.members = append(g.members, members[i])
+	}
+	return f.groups
+}
+
+// templateOf finds the template of a name and takes the numbers out of it.
+func (f *folder) templateOf(name string, numbers *[mostNumbers]int32) *template {
+	if next := f.last.next; next != nil && next.bears(name, numbers) {
+		f.last = next
+		return next
+	}
+	f.scratch, *numbers = foldName(f.scratch[:0], name)
+	t := f.templates[string(f.scratch)]
+	if t == nil {
+		t = newTemplate(string(f.scratch))
+		f.templates[t.text] = t
+	}
+	f.last.next, f.last = t, t
+	return t
+}
+
+func (f *folder) groupOf(tensor *safetensors.Tensor, t *template) *group {
+	for _, g := range t.groups {
+		if g.dtype == tensor.DType && slices.Equal(g.shape, tensor.Shape) {
+			return g
+		}
+	}
+	g := &group{template: t.text, name: t.text, dtype: tensor.DType, shape: tensor.Shape}
+	t.groups = append(t.groups, g)
+	f.groups = append(f.groups, g)
+	return g
+}
+
+// bears reports whether the template is the name's, and if so takes the numbers
+// out of the name. It agrees with foldName and costs no look-up.
+func (t *template) bears(name string, numbers *[mostNumbers]int32) bool {
+	*numbers = [mostNumbers]int32{}
+	at := 0
+	for i, part := range t.parts {
+		if !strings.HasPrefix(name[at:], part) {
+			return false
+		}
+		if at += len(part); i == len(t.parts)-1 {
+			break
+		}
+		end := at
+		for end < len(name) && name[end] != '.' {
+			end++
+		}
+		n, ok := smallNumber(name[at:end])
+		if !ok {
+			return false
+		}
+		numbers[i], at = n, end
+	}
+	return at == len(name)
+}
+
+// newTemplate takes a folded name apart at its numbers.
+func newTemplate(text string) *template {
+	t := &template{text: text}
+	part := ""
+	for i, segment := range strings.Split(text, ".") {
+		if i > 0 {
+			part += "."
+		}
+		if segment == "*" && len(t.parts) < mostNumbers {
+			t.parts = append(t.parts, part)
+			part = ""
+		} else {
+			part += segment
+		}
+	}
+	t.parts = append(t.parts, part)
+	return t
 }
 
 // foldName appends the name to buffer with "*" for each segment that is a
@@ -91,6 +191,8 @@ func foldName(buffer []byte, name string) ([]byte, [mostNumbers]int32) {
 			numbers[found] = n
 			found++
 			buffer = append(buffer, '*')
+		} else if segment == "*" {
+			buffer = append(buffer, `\*`...) // no place for a number, whatever it looks like
 		} else {
 			buffer = append(buffer, segment...)
 		}

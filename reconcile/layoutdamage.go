@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -130,13 +131,17 @@ func fraction(shape, whole []int64) int64 {
 // matchAliases forgives missing tensors of which a file's metadata says that
 // they share the storage of another one: save_model keeps one name of several.
 func (m *matching) matchAliases() {
-	shapes := make(map[string][]int64)
+	shapes := make(map[string][]int64) // of the names that the metadata mention
 	var aliases [][2]string
 	for _, file := range m.in.Checkpoint.Files {
 		if file.Header == nil {
 			continue
 		}
 		for alias, kept := range file.Header.Metadata {
+			if alias == "format" {
+				continue // of the framework, in every file
+			}
+			shapes[alias], shapes[kept] = nil, nil
 			aliases = append(aliases, [2]string{alias, kept})
 		}
 	}
@@ -144,8 +149,11 @@ func (m *matching) matchAliases() {
 		return
 	}
 	for _, tensor := range m.in.Checkpoint.All() {
-		shapes[tensor.Name] = tensor.Shape
+		if _, mentioned := shapes[tensor.Name]; mentioned {
+			shapes[tensor.Name] = append([]int64{}, tensor.Shape...)
+		}
 	}
+	maps.DeleteFunc(shapes, func(_ string, shape []int64) bool { return shape == nil })
 	m.forgiveAliases(aliases, shapes)
 }
 

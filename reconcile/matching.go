@@ -125,16 +125,7 @@ func (m *matching) sorted() []finding.Finding {
 // claimIf moves the members for which ok holds out of the group into a claim.
 // It returns the claim's members, nil if there are none.
 func (m *matching) claimIf(g *group, status Status, role string, logicalEach int64, ok func(*member) bool) []member {
-	var taken []member
-	rest := g.members[:0]
-	for i := range g.members {
-		if ok(&g.members[i]) {
-			taken = append(taken, g.members[i])
-		} else {
-			rest = append(rest, g.members[i])
-		}
-	}
-	g.members = rest
+	taken := g.split(ok)
 	if taken == nil {
 		return nil
 	}
@@ -190,6 +181,31 @@ func (m *matching) headIsTied() bool {
 	})
 }
 
+// numbersAt returns the numbers that the members have at one place of their
+// names.
+func numbersAt(members []member, place int) estimator.Indices {
+	const few = 1 << 16
+	var seen []bool
+	var list []int64
+	for i := range members {
+		n := members[i].number[place]
+		if n >= few {
+			list = append(list, int64(n))
+			continue
+		}
+		if int(n) >= len(seen) {
+			seen = append(seen, make([]bool, int(n)+1-len(seen))...)
+		}
+		seen[n] = true
+	}
+	for n, there := range seen {
+		if there {
+			list = append(list, int64(n))
+		}
+	}
+	return estimator.Only(list...)
+}
+
 // addRow adds a row of the second stage.
 func (m *matching) addRow(code, reason, formula string, elements int64, tensors []string) {
 	m.rows = append(m.rows, Row{Stage: EstimateStage, Code: code, Reason: reason, Formula: formula,
@@ -205,29 +221,21 @@ func (m *matching) eachGroup(use func(*group)) {
 	}
 }
 
-// matchEqual claims what has the expected name and shape.
+// matchEqual claims what has the expected name and shape, slot by slot: the same
+// name can have another meaning in other layers.
 func (m *matching) matchEqual() {
 	m.eachGroup(func(g *group) {
-		var last *slot
-		for {
-			// One pass a slot: the members of a group can belong to several, where
-			// the same name has another meaning in other layers.
-			var current *slot
-			m.claimIf(g, Expected, "", g.each(), func(one *member) bool {
-				s, at := m.slots.forMember(g.name, one)
-				if s == nil || s.section != "" || s.TiedTo != "" || s.Buffer || !s.sameShape(g.shape) {
-					return false
-				}
-				if current == nil && s != last {
-					current = s
-				}
-				return s == current && s.take(at)
-			})
-			if current == nil {
-				return
+		for _, s := range m.slots.byTemplate[g.name] {
+			if s.section != "" || s.TiedTo != "" || s.Buffer || !s.sameShape(g.shape) {
+				continue
 			}
-			m.settle(current, g)
-			last = current
+			taken := m.claimIf(g, Expected, "", g.each(), func(one *member) bool {
+				at := s.place(one)
+				return at >= 0 && s.take(at)
+			})
+			if taken != nil {
+				m.settle(s, g)
+			}
 		}
 	})
 }
@@ -257,15 +265,9 @@ func namesOf(g string, members []member) string {
 	if n == 0 {
 		return g
 	}
-	sets := make([][]int64, min(n, mostNumbers))
-	for i := range members {
-		for p := range sets {
-			sets[p] = append(sets[p], int64(members[i].number[p]))
-		}
-	}
-	folded := make([]string, len(sets))
-	for p := range sets {
-		folded[p] = estimator.Only(sets[p]...).String()
+	folded := make([]string, min(n, mostNumbers))
+	for p := range folded {
+		folded[p] = numbersAt(members, p).String()
 	}
 	return estimator.Fill(g, func(i int) string {
 		if i < len(folded) {
