@@ -82,6 +82,9 @@ func (p *planner) adaptParams() error {
 			if err != nil {
 				return err
 			}
+			if one.name == "weight" {
+				full = one.module
+			}
 			p.touch(full, one.numbers)
 			path := Prefix(p.config) + one.within
 			for range len(list) - 1 - i {

@@ -102,14 +102,21 @@ func (p *planner) listParams(list []estimator.NamedModule) {
 			continue
 		}
 		if m.Kind == estimator.StackedKind && len(w.Shape) == 3 {
-			p.addParams(m, m.Template, join(w.Name), w.Shape[0], m.In, m.Out, len(m.Index))
+			p.addParams(m, join(inMemory(m.Template), w.Name), w.Shape[0], m.In, m.Out, len(m.Index))
 			continue
 		}
 		if len(w.Shape) == 2 {
-			p.addParams(m, m.Template+".weight", w.Name, 1, w.Shape[1], w.Shape[0], len(m.Index))
+			p.addParams(m, inMemory(m.Template)+"."+or(w.Name, "weight"), 1, w.Shape[1], w.Shape[0], len(m.Index))
 		}
 	}
 	p.stackExperts(list)
+}
+
+func or(name, usual string) string {
+	if name == "" {
+		return usual
+	}
+	return name
 }
 
 func join(names ...string) string {
@@ -118,7 +125,7 @@ func join(names ...string) string {
 
 // addParams adds the copies of a parameter over the first places of its
 // module's numbers.
-func (p *planner) addParams(m *estimator.NamedModule, full, _ string, count, in, out int64, places int) {
+func (p *planner) addParams(m *estimator.NamedModule, full string, count, in, out int64, places int) {
 	within, name := cut(full)
 	eachCopy(m.Index[:places], func(numbers []int64) {
 		holder := estimator.Fill(within, func(at int) string { return fmt.Sprint(numbers[at]) })
@@ -158,8 +165,8 @@ func (p *planner) stackExperts(list []estimator.NamedModule) {
 			places := len(gate.Index) - 1
 			count := gate.Index[places].Len()
 			stem = inMemory(stem)
-			p.addParams(gate, stem+".gate_up_proj", "", count, gate.In, 2*gate.Out, places)
-			p.addParams(&list[down], stem+".down_proj", "", count, list[down].In, list[down].Out, places)
+			p.addParams(gate, stem+".gate_up_proj", count, gate.In, 2*gate.Out, places)
+			p.addParams(&list[down], stem+".down_proj", count, list[down].In, list[down].Out, places)
 		}
 	}
 }

@@ -52,6 +52,11 @@ func Markdown(w io.Writer, in *inspect.Inspection, details Details) error {
 	m := &markdown{w: w}
 	parts := who(in)
 	m.printf("## %s\n\n%s\n\n", cell(parts[0]), cell(strings.Join(parts[1:], " · ")))
+	if in.Adapter != nil {
+		for _, line := range adapterText(in.Adapter) {
+			m.printf("%s\n\n", cell(line))
+		}
+	}
 	m.head("count", "elements:", "what it counts")
 	for _, d := range in.Counts.Definitions() {
 		m.row(d.Name, orUnknown(d.Value), d.Meaning)
