@@ -179,7 +179,7 @@ func share(part, whole *big.Int) float64 {
 func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimator.Work) []Convention {
 	tokens := new(big.Int).Mul(big.NewInt(p.Batch), big.NewInt(p.Seq))
 	list := []Convention{{"exact matmul", f.Forward, "2 per multiply-add of every matrix product, masks save nothing", ofForward}}
-	if !m.N.IsZero() && !m.D.IsZero() && !m.V.IsZero() && p.Past == 0 {
+	if !m.N.IsZero() && !m.D.IsZero() && !m.V.IsZero() && p.Past == 0 && f.Attention.Sign() > 0 {
 		list = append(list, textbook(m, p)...)
 	}
 	if p.Past == 0 && Decodes(m) && f.Attention.Sign() > 0 {
