@@ -50,7 +50,8 @@ func (g *group) split(ok func(*member) bool) []member {
 		g.members = nil
 		return all[:first:first]
 	}
-	taken := slices.Clone(g.members[:first])
+	var taken []member // nil where there is none
+	taken = append(taken, g.members[:first]...)
 	rest := []member{g.members[first]}
 	for i := first + 1; i < len(g.members); i++ {
 		if ok(&g.members[i]) {
