@@ -132,8 +132,6 @@ func (m *matching) assumed() bool {
 		return !q.Fields.Given("weight_block_size")
 	case "bitsandbytes":
 		return true
-	case "modelopt":
-		return !q.Fields.Given("group_size") && len(q.Groups) == 0
 	}
 	return false
 }
