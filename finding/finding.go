@@ -6,7 +6,9 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity says what a finding does to the result.
@@ -44,7 +46,23 @@ func New(code, message string) Finding {
 	if c.Remedy != "" {
 		message += "; " + c.Remedy
 	}
-	return Finding{Code: c.Code, Name: c.Name, Severity: c.Severity, Message: message}
+	return Finding{Code: c.Code, Name: c.Name, Severity: c.Severity, Message: Shorten(message, longestMessage)}
+}
+
+// longestMessage and LongestName bound, in bytes, what names from a file can do
+// to a result: a name can have as many bytes as a header.
+const (
+	longestMessage = 4000
+	LongestName    = 1000
+)
+
+// Shorten cuts the middle out of a text that is longer than most bytes.
+func Shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	half := most / 2
+	return strings.ToValidUTF8(text[:half], "") + fmt.Sprintf(" … %s bytes … ", Number(int64(len(text)-2*half))) + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
 // About names the tensors concerned, at most MostNames of them.
@@ -68,9 +86,13 @@ func (f Finding) In(file string) Finding {
 // MostNames is how many names a finding or a row lists; more are cut.
 const MostNames = 20
 
-// Names cuts a list to MostNames.
+// Names cuts a list to MostNames, and each name to LongestName.
 func Names(names []string) []string {
-	return names[:min(len(names), MostNames)]
+	kept := slices.Clone(names[:min(len(names), MostNames)])
+	for i := range kept {
+		kept[i] = Shorten(kept[i], LongestName)
+	}
+	return kept
 }
 
 // Sort orders findings by severity, then by code, and drops repetitions.

@@ -11,6 +11,10 @@ import (
 // as they are, in names as in descriptions.
 const mostNumbers = 4
 
+// longestName is the length beyond which a name is taken as it is: no model has
+// names of that length, and looking into them could take for ever.
+const longestName = 1 << 12
+
 // group is all stored tensors that differ only in the numbers of their names.
 type group struct {
 	template string // name with "*" where a number stands, as the file spells it
@@ -162,6 +166,10 @@ func (t *template) bears(name string, numbers *[mostNumbers]int32) bool {
 // newTemplate takes a folded name apart at its numbers.
 func newTemplate(text string) *template {
 	t := &template{text: text}
+	if len(text) > longestName {
+		t.parts = []string{text}
+		return t
+	}
 	part := ""
 	for i, segment := range strings.Split(text, ".") {
 		if i > 0 {
@@ -182,6 +190,9 @@ func newTemplate(text string) *template {
 // number in its usual spelling, and returns the numbers.
 func foldName(buffer []byte, name string) ([]byte, [mostNumbers]int32) {
 	var numbers [mostNumbers]int32
+	if len(name) > longestName {
+		return append(buffer, name...), numbers
+	}
 	found, start := 0, 0
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '.' {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -287,14 +289,21 @@ func productText(g *group, members []member) string {
 }
 
 func shapeText(shape []int64) string {
-	text := "["
+	const most = 12 // no real tensor has more; the rest is counted
+	var text strings.Builder
+	text.WriteByte('[')
 	for i, d := range shape {
-		if i > 0 {
-			text += ","
+		if i == most {
+			fmt.Fprintf(&text, ",… %d dimensions", len(shape))
+			break
 		}
-		text += fmt.Sprint(d)
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(strconv.FormatInt(d, 10))
 	}
-	return text + "]"
+	text.WriteByte(']')
+	return text.String()
 }
 
 func names(members []member) []string {
@@ -303,7 +312,7 @@ func names(members []member) []string {
 		if len(list) == cap(list) {
 			break
 		}
-		list = append(list, members[i].tensor.Name)
+		list = append(list, finding.Shorten(members[i].tensor.Name, finding.LongestName))
 	}
 	return list
 }

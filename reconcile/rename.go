@@ -94,6 +94,9 @@ func (t *tally) score(e exchange) int64 {
 	return score
 }
 
+// deepestPrefix is how many segments a prefix may have.
+const deepestPrefix = 16
+
 // exchanges lists the prefixes worth trying: wrappers stripped, the base prefix
 // added or dropped, and whatever turns a stored name into an expected one with
 // the same ending.
@@ -107,7 +110,7 @@ func (m *matching) exchanges(stored *tally) []exchange {
 		}
 	}
 	for _, name := range stored.names {
-		for stored := name; ; {
+		for stored, depth := name, 0; depth < deepestPrefix; depth++ {
 			head, rest, ok := strings.Cut(stored, ".")
 			if !ok || head == "*" {
 				break

@@ -48,7 +48,7 @@ func (m *matching) partExchange() (exchange, bool) {
 	endings := m.endingsOfMissing()
 	tally := make(map[exchange]int)
 	for name := range unknown {
-		for rest := name; ; {
+		for rest, depth := name, 0; depth < deepestPrefix; depth++ {
 			_, after, ok := strings.Cut(rest, ".")
 			if !ok {
 				break
