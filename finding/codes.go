@@ -116,6 +116,7 @@ var codes = []Code{
 	{"HFI611", "base_tensor_in_adapter", Warning, "The adapter holds a whole tensor of the base that its config does not ask for, such as an embedding that was resized.", "leave it out unless the vocabulary was resized"},
 	{"HFI612", "prompt_encoder_not_stored", Note, "The encoder that made the virtual tokens was trained and is not stored.", ""},
 	{"HFI613", "adapter_config_oddity", Warning, "adapter_config.json has something that not every reader accepts.", ""},
+	{"HFI614", "adapter_base_names", Note, "The adapter has the names of the base's modules in memory, which are not those of published files.", ""},
 
 	// 7xx: layouts and damage.
 	{"HFI701", "projections_fused", Error, "Projections that the class has apart are stored as one tensor; the reference library would fill them with random values.", "split them"},

@@ -89,7 +89,11 @@ func (m *adapterMatching) renameAdapterPrefix() {
 	for _, g := range m.groups {
 		g.name = best.apply(g.name)
 	}
-	m.find(finding.New("HFI605", fmt.Sprintf("names begin with %q instead of %q", best.stored, best.expected)))
+	code := "HFI605"
+	if peft := adapter.Prefix(m.config); strings.HasPrefix(best.stored, peft) && strings.HasPrefix(best.expected, peft) {
+		code = "HFI614"
+	}
+	m.find(finding.New(code, fmt.Sprintf("names begin with %q instead of %q", best.stored, best.expected)))
 }
 
 // prefixPairs lists what turns a stored name into an expected one with the same
