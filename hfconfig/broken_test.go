@@ -34,7 +34,7 @@ func TestBroken(t *testing.T) {
 		{"hidden-list", fault, "hidden_size: is a list, want a whole number", true},
 		{"hidden-negative", fault, "hidden_size: -16 is negative", true},
 		{"hidden-string", fault, `hidden_size: is the text "16", want a whole number`, true},
-		{"infinity", notice, "Infinity is no JSON and only Python reads it", true},
+		{"infinity", usable, "initializer_range: is Infinity, want a number between 0 and 1", true},
 		{"invalid-json", unread, "line 1, column 202: the text that begins here has no end", true},
 		{"layers-null", fault, "num_hidden_layers: is null, want a whole number", true},
 		{"model-type-null", usable, "model_type: is null, want the architecture's name", true},

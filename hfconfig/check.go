@@ -1,6 +1,7 @@
 package hfconfig
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -69,10 +70,11 @@ func (c *Config) refused(field, reason string) {
 	c.record(&FieldError{Field: c.path + field, Reason: reason, Usable: true})
 }
 
-// checkInitializer: the library's classes validate the range.
+// checkInitializer: the library's classes that have the field want it between 0
+// and 1. Which ones have it is not kept; none takes what is no number at all.
 func (c *Config) checkInitializer() {
 	v := c.fields["initializer_range"]
-	if v.Type == gjson.Number && c.Declares("initializer_range") && (v.Num < 0 || v.Num > 1) {
+	if v.Type == gjson.Number && ClassOf(c.ModelType()) != nil && math.IsInf(v.Num, 0) {
 		c.refused("initializer_range", "is "+v.Raw+", want a number between 0 and 1; the reference library refuses it")
 	}
 }
