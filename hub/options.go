@@ -20,7 +20,7 @@ const (
 // Timeouts bound what a network can do to a run. Zero values stand for the
 // defaults.
 type Timeouts struct {
-	Connect time.Duration // until there is a connection, name look-up and TLS included; 4 s
+	Connect time.Duration // until there is a connection, name look-up and TLS included; 3.5 s
 	Stall   time.Duration // without a byte, before or in an answer; 10 s
 	Request time.Duration // one attempt, from its start to its last byte; 2 min
 	Total   time.Duration // everything the client does; 10 min
@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 	or(&o.Endpoint, DefaultEndpoint)
 	or(&o.Headers, HeadersAuto)
 	or(&o.Parallel, 16)
-	or(&o.Timeouts.Connect, 4*time.Second)
+	or(&o.Timeouts.Connect, 3500*time.Millisecond)
 	or(&o.Timeouts.Stall, 10*time.Second)
 	or(&o.Timeouts.Request, 2*time.Minute)
 	or(&o.Timeouts.Total, 10*time.Minute)

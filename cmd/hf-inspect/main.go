@@ -32,6 +32,7 @@ func main() { os.Exit(start(nil)) }
 func start(tune func(*locate.Options)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process, whatever it does
 	return run(ctx, os.Args[1:], os.Stdout, os.Stderr, tune)
 }
 

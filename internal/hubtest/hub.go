@@ -30,6 +30,8 @@ type Hub struct {
 
 	hub, cdn *httptest.Server
 
+	order    sync.Mutex // puts what a script sets before the answers that follow
+	answers  int
 	mu       sync.Mutex
 	repos    map[string]*Repo
 	faults   []*Fault

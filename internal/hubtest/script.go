@@ -28,6 +28,8 @@ import (
 // ignore-range, headers, portal, circle or maze. The folder is relative to
 // dir. What count prints goes to a script's standard output.
 func (h *Hub) Script(dir string, args []string) (out string, err error) {
+	h.order.Lock()
+	defer h.order.Unlock()
 	if len(args) == 0 {
 		return "", fmt.Errorf("hub: no command")
 	}

@@ -11,6 +11,8 @@ import (
 // serve counts, waits, and fails if told to, before next answers.
 func (h *Hub) serve(host Host, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.fence()
+		defer h.fence()
 		fault := h.note(host, r)
 		select {
 		case <-time.After(h.Latency):
@@ -24,6 +26,14 @@ func (h *Hub) serve(host Host, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// fence orders an answer against what a script sets: scripts run commands one
+// after the other, which the processes between them do not show.
+func (h *Hub) fence() {
+	h.order.Lock()
+	defer h.order.Unlock()
+	h.answers++
 }
 
 func (h *Hub) note(host Host, r *http.Request) *Fault {
