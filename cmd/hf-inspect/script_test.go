@@ -11,7 +11,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// raceOptions keep a process with the race detector in it from sleeping a second
+// before it ends.
+const raceOptions = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", raceOptions)
 	testscript.Main(m, map[string]func(){
 		"hf-inspect": func() {
 			code := start(shortPauses)
@@ -31,6 +36,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HF_HUB_OFFLINE", "1")
+			env.Setenv("GORACE", raceOptions)
 			env.Setenv("HF_HOME", filepath.Join(env.WorkDir, "hf"))
 			env.Setenv("HF_INSPECT_CACHE", filepath.Join(env.WorkDir, "cache"))
 			env.Values[hubKey{}] = &scriptHub{}
