@@ -99,14 +99,14 @@ func AttentionBlock(name string, scores Scores, sub ...Block) Block {
 // Experts is a list of count equal modules of which used run for each token.
 func Experts(name string, count, used Size, sub ...Block) Block {
 	b := Module(name, RoutedExperts, sub...)
-	b.Kind, b.Count, b.Index, b.Used = ExpertsKind, count, Upto(count.Int()), used
+	b.Kind, b.Count, b.Index, b.Used = ExpertsKind, count, Upto(count.Int()), atMost(used, count)
 	return b
 }
 
 // Stacked is count linears in one tensor, stored [count, in, out], of which used
 // run for each token.
 func Stacked(name string, count, used, in, out Size) Block {
-	return Block{Kind: StackedKind, Name: name, Role: RoutedExperts, Count: count, Used: used, In: in, Out: out,
+	return Block{Kind: StackedKind, Name: name, Role: RoutedExperts, Count: count, Used: atMost(used, count), In: in, Out: out,
 		Params: []Param{{Shape: []Size{count, in, out}}}}
 }
 
@@ -176,4 +176,13 @@ func (s Scores) Valued(v Size) Scores {
 	s.Cached = s.KVHeads.Times(s.KeyDim.Plus(v))
 	s.CachedLibrary = s.Cached
 	return s
+}
+
+// atMost bounds how many experts run by how many there are: no token can use an
+// expert twice.
+func atMost(used, count Size) Size {
+	if used.Int() > count.Int() && count.Known() {
+		return count
+	}
+	return used
 }

@@ -111,6 +111,7 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 func (m *Model) check() error {
 	var missing []string
 	var over []string
+	var sum Size
 	m.walk(func(leaf *leaf) {
 		for _, p := range leaf.block.Params {
 			for _, s := range p.Shape {
@@ -118,9 +119,11 @@ func (m *Model) check() error {
 					missing = append(missing, s.missing)
 				}
 			}
-			if total := leaf.elements(p); total.over && len(over) == 0 {
+			total := leaf.elements(p)
+			if total.over && len(over) == 0 {
 				over = append(over, leaf.template(p))
 			}
+			sum = Size{value: sum.value, over: sum.over}.Plus(Size{value: total.value})
 		}
 	})
 	switch {
@@ -128,6 +131,8 @@ func (m *Model) check() error {
 		return &hfconfig.FieldError{Field: missing[0], Reason: "missing, and the class has no default for it"}
 	case len(over) > 0:
 		return fmt.Errorf("tensor %s: number of elements is beyond 64 bits", over[0])
+	case sum.over:
+		return errors.New("the number of parameters is beyond 64 bits")
 	}
 	return tooDeep(m.parts())
 }

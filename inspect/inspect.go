@@ -152,6 +152,7 @@ func (in *Inspection) fillModel(a *account, c *safetensors.Checkpoint) {
 	if a.model != nil {
 		in.Model.ModelType, in.Model.Architecture = a.model.Type, a.model.Class
 	}
+	in.ByDType = []DTypeSum{}
 	sums := c.ByDType()
 	slices.SortStableFunc(sums, func(a, b safetensors.DTypeTotals) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	var names []string

@@ -49,7 +49,7 @@ func (m *matching) closeSection(name string, elements int64, tensors []string) {
 		return
 	}
 	m.addRow(name, words+" layers", "", elements, tensors)
-	m.find(finding.New("HFI414", fmt.Sprintf("%s layers: %s elements", words, thousands(elements))).About(tensors...))
+	m.find(finding.New("HFI414", fmt.Sprintf("%s layers: %s elements", words, finding.Number(elements))).About(tensors...))
 	var missing []string
 	for _, s := range m.slots.all {
 		if s.section == name && s.missing() > 0 {
@@ -89,7 +89,7 @@ func (m *matching) matchLayersBeyond() {
 		return
 	}
 	m.addRow("layers_beyond_config", "layers beyond the config's", fmt.Sprintf("%d layers", len(layers)), elements, tensors)
-	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %d layers beyond the config's %d: %s elements", len(layers), last+1, thousands(elements))).
+	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %d layers beyond the config's %d: %s elements", len(layers), last+1, finding.Number(elements))).
 		About(tensors...).Field("num_hidden_layers"))
 }
 
@@ -135,7 +135,7 @@ func (m *matching) matchBiasesBeyond() {
 		return
 	}
 	m.addRow("biases_beyond_config", "biases that the config does not call for", "", elements, tensors)
-	m.find(finding.New("HFI417", fmt.Sprintf("%s elements of biases that the config does not call for", thousands(elements))).About(tensors...))
+	m.find(finding.New("HFI417", fmt.Sprintf("%s elements of biases that the config does not call for", finding.Number(elements))).About(tensors...))
 }
 
 // matchOtherHeads claims the weights of another head of the same body: those
@@ -172,6 +172,9 @@ func (m *matching) claimHead(class string, sibling *estimator.Model) {
 	head := newSlots()
 	for _, t := range sibling.Tensors() {
 		name := t.Template
+		if sibling.Prefix == "" && m.in.Model.Prefix != "" { // the body alone
+			t.Template = m.in.Model.Prefix + "." + name
+		}
 		if rest, ok := strings.CutPrefix(name, sibling.Prefix+"."); ok && sibling.Prefix != "" {
 			t.Template = m.in.Model.Prefix + "." + rest
 			if m.in.Model.Prefix == "" {
@@ -205,7 +208,7 @@ func (m *matching) claimHead(class string, sibling *estimator.Model) {
 		return
 	}
 	m.addRow("other_head", "head of "+class, "", elements, tensors)
-	m.find(finding.New("HFI413", fmt.Sprintf("%s elements belong to the head of %s", thousands(elements), class)).About(tensors...))
+	m.find(finding.New("HFI413", fmt.Sprintf("%s elements belong to the head of %s", finding.Number(elements), class)).About(tensors...))
 }
 
 // labelShaped lets a classifier have any number of labels: the config of another

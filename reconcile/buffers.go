@@ -77,6 +77,6 @@ func (m *matching) matchBuffers() {
 func (m *matching) addBuffers(g *group, taken []member, reason string) {
 	elements := g.each() * int64(len(taken))
 	m.addRow("buffers", reason, productText(g, taken), elements, names(taken))
-	m.find(finding.New("HFI406", fmt.Sprintf("%s: %s elements of %s in %s, no parameters", namesOf(g.template, taken), thousands(elements), reason, g.dtype)).
+	m.find(finding.New("HFI406", fmt.Sprintf("%s: %s elements of %s in %s, no parameters", namesOf(g.template, taken), finding.Number(elements), reason, g.dtype)).
 		About(names(taken)...))
 }

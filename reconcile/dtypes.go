@@ -24,7 +24,7 @@ func (m *matching) checkDTypes() {
 			byTemplate[c.Template] = make(map[safetensors.DType]bool)
 		}
 		byTemplate[c.Template][c.DType] = true
-		if c.DType.IsInteger() && m.in.Model != nil {
+		if neverParameter(c.DType) && m.in.Model != nil {
 			m.find(finding.New("HFI420", fmt.Sprintf("%s is stored as %s", namesOf(c.Template, c.members), c.DType)).About(names(c.members)...))
 		}
 	}
@@ -58,6 +58,13 @@ func (m *matching) mixedDTypes(byDType map[safetensors.DType][]*claim) {
 		for _, c := range byDType[d] {
 			list = append(list, namesOf(c.Template, c.members))
 		}
-		m.find(finding.New("HFI418", fmt.Sprintf("%s parameters are %s, most others %s", thousands(sum(d)), d, dtypes[0])).About(list...))
+		m.find(finding.New("HFI418", fmt.Sprintf("%s parameters are %s, most others %s", finding.Number(sum(d)), d, dtypes[0])).About(list...))
 	}
+}
+
+// neverParameter reports whether no parameter is kept in a dtype unless a
+// quantisation explains it: integers, truth values, complex numbers, and bare
+// exponents.
+func neverParameter(d safetensors.DType) bool {
+	return d.IsInteger() || d == safetensors.BOOL || d == safetensors.C64 || d == safetensors.F8E8M0
 }

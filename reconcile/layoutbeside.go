@@ -44,7 +44,7 @@ func (m *matching) matchPrediction() {
 			continue
 		}
 		m.addRow(p.section, p.words, "", elements, about)
-		m.find(finding.New("HFI414", fmt.Sprintf("%s: %s elements", p.words, thousands(elements))).About(about...))
+		m.find(finding.New("HFI414", fmt.Sprintf("%s: %s elements", p.words, finding.Number(elements))).About(about...))
 	}
 }
 

@@ -65,7 +65,7 @@ func (m *matching) claimSlices(empty bool) {
 		code, reason = "HFI708", "elements of tensors that were saved empty"
 	}
 	m.addRow("sharded_save", reason, "", -lost, about)
-	m.find(finding.New(code, fmt.Sprintf("%s: %s elements are not in the file", strings.Join(finding.Names(folded), ", "), thousands(lost))).About(about...))
+	m.find(finding.New(code, fmt.Sprintf("%s: %s elements are not in the file", strings.Join(finding.Names(folded), ", "), finding.Number(lost))).About(about...))
 }
 
 // matchHalves claims tensors that all are the same fraction of what is expected

@@ -43,7 +43,7 @@ func (m *matching) matchParallel() {
 	})
 	copies := m.claimReplicas(ranks)
 	m.find(finding.New("HFI711", fmt.Sprintf("%d files hold a share of each matrix (%s): %d ranks of a parallel save; %s elements are in every one",
-		ranks, strings.Join(finding.Names(about), ", "), ranks, thousands(copies))).About(about...))
+		ranks, strings.Join(finding.Names(about), ", "), ranks, finding.Number(copies))).About(about...))
 }
 
 // parallelRanks returns the number of files among which expected tensors are

@@ -107,7 +107,7 @@ func (m *matching) missingLayers() {
 	}
 	layers := estimator.Only(numbers...).String()
 	m.addRow("layers_missing", "layers that are not in the file", "layers "+layers, -elements, nil)
-	m.find(finding.New("HFI416", fmt.Sprintf("layers %s of the config are not in the file: %s elements", layers, thousands(elements))).
+	m.find(finding.New("HFI416", fmt.Sprintf("layers %s of the config are not in the file: %s elements", layers, finding.Number(elements))).
 		Field("num_hidden_layers"))
 }
 
@@ -143,7 +143,7 @@ func (m *matching) missingHead() {
 		return
 	}
 	m.addRow("head_missing", "head that is not in the file", "", -elements, tensors)
-	m.find(finding.New("HFI421", fmt.Sprintf("%s has a head of %s elements that is not in the file", m.in.Model.Class, thousands(elements))).
+	m.find(finding.New("HFI421", fmt.Sprintf("%s has a head of %s elements that is not in the file", m.in.Model.Class, finding.Number(elements))).
 		About(tensors...).Field("architectures", "tie_word_embeddings"))
 }
 
@@ -159,7 +159,7 @@ func (m *matching) listUnexplained() {
 		listed := s.missingNames(finding.MostNames)
 		m.unexplainedNames = append(m.unexplainedNames, listed...)
 		m.find(finding.New("HFI401", fmt.Sprintf("%s %s of the config: %d not in the file, %s elements",
-			s.Folded(), shapeText(s.Shape), n, thousands(s.Each()*n))).About(listed...))
+			s.Folded(), shapeText(s.Shape), n, finding.Number(s.Each()*n))).About(listed...))
 	}
 }
 

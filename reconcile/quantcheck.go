@@ -251,7 +251,7 @@ func (m *matching) checkBiases() {
 		list = append(list, names(s.members)...)
 		elements += s.each() * int64(len(s.members))
 	}
-	m.find(finding.New("HFI511", fmt.Sprintf("%s elements of biases that the config does not call for", thousands(elements))).About(list...))
+	m.find(finding.New("HFI511", fmt.Sprintf("%s elements of biases that the config does not call for", finding.Number(elements))).About(list...))
 	for _, u := range m.unpacked {
 		if u.scheme.addsBias() && u.part(biasSuffix) == nil && !m.described(u.stem+biasSuffix) && strings.Contains(u.stem, "*") {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has no bias, other modules have one from the quantiser", u.words())).About(names(u.carrier.members)...))

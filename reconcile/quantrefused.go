@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/finding"
 )
 
 // checkLost reports layouts that round down, and how many weights that costs.
@@ -20,7 +21,7 @@ func (m *matching) checkLost() {
 	})
 	if lost > 0 {
 		last := &m.findings[len(m.findings)-1]
-		last.Message += fmt.Sprintf(" (%s weights are not in the file)", thousands(lost))
+		last.Message += fmt.Sprintf(" (%s weights are not in the file)", finding.Number(lost))
 	}
 }
 

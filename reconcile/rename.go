@@ -23,8 +23,8 @@ func (m *matching) renamePrefix() {
 			best, bestScore = e, score
 		}
 	}
-	if best == (exchange{}) {
-		return
+	if best == (exchange{}) || bestScore < 2*names.base {
+		return // a prefix of the whole file; names that stand alone with one are not mended
 	}
 	for _, g := range m.groups {
 		if best.stored != "" || m.slots.byTemplate[g.name] == nil {

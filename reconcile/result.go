@@ -1,8 +1,6 @@
 package reconcile
 
 import (
-	"strconv"
-
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
 
@@ -55,16 +53,4 @@ func mergeRows(rows []Row) []Row {
 		merged[i].Tensors = merged[i].Tensors[:min(len(merged[i].Tensors), 20)]
 	}
 	return merged
-}
-
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(digits) - 3; i > first; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

@@ -29,7 +29,7 @@ func (m *matching) matchTies() {
 		elements := g.each() * int64(len(taken))
 		m.addRow("stored_ties", "tied tensors stored again", productText(g, taken), elements, names(taken))
 		m.find(finding.New("HFI404", fmt.Sprintf("%s is a copy of %s: %s elements stored twice",
-			namesOf(g.template, taken), s.TiedTo, thousands(elements))).About(names(taken)...).Field("tie_word_embeddings"))
+			namesOf(g.template, taken), s.TiedTo, finding.Number(elements))).About(names(taken)...).Field("tie_word_embeddings"))
 	})
 }
 
@@ -106,7 +106,7 @@ func vocabularyFinding(g *group, s *slot, taken []member) finding.Finding {
 		code = "HFI412"
 	}
 	name := taken[0].tensor.Name
-	return finding.New(code, fmt.Sprintf("%s has %s rows, the config's vocab_size is %s", name, thousands(g.shape[0]), thousands(s.Shape[0]))).
+	return finding.New(code, fmt.Sprintf("%s has %s rows, the config's vocab_size is %s", name, finding.Number(g.shape[0]), finding.Number(s.Shape[0]))).
 		About(name).Field("vocab_size")
 }
 

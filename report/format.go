@@ -6,20 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/hf-inspect/hf-inspect/finding"
 )
 
 // Thousands writes a whole number with separators: 1,557,611,200.
-func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(digits) - 3; i > first; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func Thousands(n int64) string { return finding.Number(n) }
 
 // Bytes writes a size in decimal units: 6.43 GB is 6,430,000,000 bytes.
 func Bytes(n int64) string {

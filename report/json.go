@@ -1,16 +1,50 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"unicode"
 )
 
-// JSON writes a result value, indented or on one line.
+// JSON writes a result value, indented or on one line. Control characters and
+// marks that change the direction of writing are escaped: names come from files.
 func JSON(w io.Writer, value any, indent bool) error {
-	e := json.NewEncoder(w)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if indent {
 		e.SetIndent("", "  ")
 	}
-	return e.Encode(value)
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeMarks(text.Bytes()))
+	return err
+}
+
+// escapeMarks spells out what a terminal or a reader of lines could stumble over.
+// Such characters stand in JSON only within texts.
+func escapeMarks(text []byte) []byte {
+	if bytes.IndexFunc(text, isMark) < 0 {
+		return text
+	}
+	var safe bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case !isMark(r):
+			safe.WriteRune(r)
+		case r > 0xffff:
+			high, low := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
+			fmt.Fprintf(&safe, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&safe, `\u%04x`, r)
+		}
+	}
+	return safe.Bytes()
+}
+
+func isMark(r rune) bool {
+	return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029)
 }

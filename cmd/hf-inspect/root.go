@@ -62,6 +62,9 @@ func newRoot(tune func(*locate.Options)) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
+			if err := misspeltCommand(cmd, args); err != nil {
+				return err
+			}
 			return inspectCommand.RunE(cmd, args)
 		},
 	}
@@ -163,4 +166,16 @@ func safeError(err error) string {
 		lines[i] = report.Safe(lines[i])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// misspeltCommand takes a first word that is nearly a command, and no path, for a
+// slip: hf-inspect tensor gpt2.
+func misspeltCommand(root *cobra.Command, args []string) error {
+	if _, err := os.Stat(args[0]); err == nil || len(args) < 2 {
+		return nil
+	}
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageError{fmt.Errorf("%q is no command; is %s meant", args[0], strings.Join(near, " or "))}
+	}
+	return nil
 }
