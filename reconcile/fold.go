@@ -89,23 +89,30 @@ type folder struct {
 // which they first occur. All members stand in one array.
 func foldCheckpoint(checkpoint *safetensors.Checkpoint) []*group {
 	f := &folder{templates: make(map[string]*template), last: new(template)}
-	total := checkpoint.Totals().Tensors
-	members := make([]member, 0, total)
-	groupOf := make([]*group, 0, total)
-	for file, tensor := range checkpoint.All() {
-		m := member{tensor: tensor, file: file}
-		g := f.groupOf(tensor, f.templateOf(tensor.Name, &m.number))
-		g.size++
-		members, groupOf = append(members, m), append(groupOf, g)
+	total := 0
+	for _, file := range checkpoint.Files {
+		if file.Header != nil {
+			total += len(file.Header.Tensors)
+		}
 	}
-	sorted := make([]member, len(members))
+	numbers := make([][mostNumbers]int32, total)
+	groupOf := make([]*group, 0, total)
+	for _, tensor := range checkpoint.All() {
+		g := f.groupOf(tensor, f.templateOf(tensor.Name, &numbers[len(groupOf)]))
+		g.size++
+		groupOf = append(groupOf, g)
+	}
+	sorted := make([]member, total)
 	at := 0
 	for _, g := range f.groups {
 		g.members = sorted[at : at : at+g.size]
 		at += g.size
 	}
-	for i, g := range groupOf {
-		g.members = append(g.members, members[i])
+	i := 0
+	for file, tensor := range checkpoint.All() {
+		g := groupOf[i]
+		g.members = append(g.members, member{tensor, file, numbers[i]})
+		i++
 	}
 	return f.groups
 }

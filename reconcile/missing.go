@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
@@ -70,6 +71,11 @@ func (m *matching) missingShards() {
 
 // missingLayers finds layers of which nothing is in the file.
 func (m *matching) missingLayers() {
+	if !slices.ContainsFunc(m.slots.all, func(s *slot) bool {
+		return s.section == "" && s.TiedTo == "" && !s.Buffer && s.missing() > 0
+	}) {
+		return
+	}
 	present := make(map[int64]bool)
 	absent := make(map[int64]int64) // layer → elements
 	for _, s := range m.slots.all {

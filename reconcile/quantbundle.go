@@ -107,7 +107,7 @@ func (m *matching) gather(index map[string][]*group, stem, carrier string) []set
 // companions of the same shapes go together. What stands alone stays in its
 // group.
 func (m *matching) bundles(stem, logical string, sets []set) []*bundle {
-	if !aligned(sets) {
+	if !m.aligned(sets) {
 		var list []*bundle
 		for _, b := range bySignature(stem, sets) {
 			list = append(list, m.bySlot(b, logical)...)
@@ -122,8 +122,8 @@ func (m *matching) bundles(stem, logical string, sets []set) []*bundle {
 }
 
 // aligned reports the usual case: one group of each name, with the same modules
-// in the same order.
-func aligned(sets []set) bool {
+// in the same order. Where no name is stored twice, no module can be.
+func (m *matching) aligned(sets []set) bool {
 	first := sets[0].group.members
 	for i, s := range sets {
 		if i > 0 && s.suffix == sets[i-1].suffix || len(s.group.members) != len(first) {
@@ -134,6 +134,9 @@ func aligned(sets []set) bool {
 				return false
 			}
 		}
+	}
+	if len(m.in.Checkpoint.Duplicates) == 0 {
+		return true
 	}
 	seen := make(map[[mostNumbers]int32]bool, len(first))
 	for i := range first {
