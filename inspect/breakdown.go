@@ -39,7 +39,7 @@ func (in *Inspection) byRole() {
 			in.ByRole = append(in.ByRole, RoleSum{Role: claim.Role, Inferred: inferred})
 		}
 		sum := &in.ByRole[at]
-		for _, m := range claim.Members {
+		for m := range claim.Members() {
 			sum.Tensors++
 			sum.Elements += m.Tensor.Elements()
 			sum.Bytes += m.Tensor.Bytes()
@@ -58,7 +58,7 @@ func (in *Inspection) byLayer() {
 	places := make(map[key]int)
 	for _, i := range in.claimOrder() {
 		claim := &in.Result.Claims[i]
-		for _, m := range claim.Members {
+		for m := range claim.Members() {
 			stack, layer, module, ok := splitLayer(m.Tensor.Name)
 			if !ok {
 				continue
@@ -72,7 +72,7 @@ func (in *Inspection) byLayer() {
 				places[key{stack, layer}] = at
 				in.ByLayer = append(in.ByLayer, LayerSum{Stack: stack, Layer: layer})
 			}
-			in.ByLayer[at].add(module, m.Tensor, claim.Logical/int64(len(claim.Members)))
+			in.ByLayer[at].add(module, m.Tensor, claim.Logical/int64(claim.Len()))
 		}
 	}
 	slices.SortStableFunc(in.ByLayer, func(a, b LayerSum) int {

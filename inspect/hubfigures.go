@@ -113,7 +113,7 @@ func (c *hubComparison) sums() (elements, logical map[reconcile.Status]int64) {
 	for i := range c.in.Result.Claims {
 		claim := &c.in.Result.Claims[i]
 		logical[claim.Status] += claim.Logical
-		for _, m := range claim.Members {
+		for m := range claim.Members() {
 			elements[claim.Status] += m.Tensor.Elements()
 		}
 	}

@@ -55,7 +55,7 @@ func dispensable(m *mutant, target target, change string) bool {
 	result, _ := m.run(m.tensors)
 	for i := range result.Claims {
 		c := &result.Claims[i]
-		for _, one := range c.Members {
+		for one := range c.Members() {
 			if target.is(one.Tensor.Name) && c.Status != reconcile.Buffer && c.Status != reconcile.Tied {
 				return false
 			}

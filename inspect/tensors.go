@@ -31,7 +31,7 @@ func (in *Inspection) StoredTensors() []StoredTensor {
 	var places []place
 	for i := range in.Result.Claims {
 		c := &in.Result.Claims[i]
-		for _, m := range c.Members {
+		for m := range c.Members() {
 			t := m.Tensor
 			rows = append(rows, StoredTensor{t.Name, t.DType.String(), append([]int64{}, t.Shape...), t.Elements(), t.Bytes(), m.File.Path, c.Role, string(c.Status)})
 			places = append(places, place{m.File.Path, t.Begin})

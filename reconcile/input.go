@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"iter"
+
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/hf-inspect/hf-inspect/safetensors"
@@ -124,9 +126,22 @@ type Claim struct {
 	DType    safetensors.DType
 	Shape    []int64
 	Logical  int64 // parameters, all members together; 0 for buffers and bookkeeping
-	Members  []Member
 
 	members []member
+}
+
+// Len is how many tensors the claim is on.
+func (c *Claim) Len() int { return len(c.members) }
+
+// Members yields the tensors, in the order of the files.
+func (c *Claim) Members() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for i := range c.members {
+			if !yield(Member{c.members[i].tensor, c.members[i].file}) {
+				return
+			}
+		}
+	}
 }
 
 // Member is one stored tensor.

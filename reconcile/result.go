@@ -22,11 +22,6 @@ func (m *matching) result(elements, bytes int64) *Result {
 	for i := range m.claims {
 		c := m.claims[i].Claim
 		r.Logical += c.Logical
-		c.Members = make([]Member, len(c.members))
-		for j, one := range c.members {
-			c.Members[j] = Member{one.tensor, one.file}
-		}
-		c.members = nil
 		r.Claims = append(r.Claims, c)
 	}
 	r.Quantisation = m.summary(r.Logical, bytes)

@@ -319,7 +319,7 @@ func loadedBytes(in *inspect.Inspection, m *estimator.Model) (loaded *big.Int, b
 	for i := range in.Result.Claims {
 		c := &in.Result.Claims[i]
 		bytes := new(big.Int)
-		for _, member := range c.Members {
+		for member := range c.Members() {
 			bytes.Add(bytes, big.NewInt(member.Tensor.Bytes()))
 		}
 		what := notLoaded[c.Status]
