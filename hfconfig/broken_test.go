@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBroken holds what hf-inspect makes of each of truth/broken/config-*: the
+// TestBroken holds what hf-inspect makes of each recorded config: the
 // files are copies, verdict is what transformers 5.23 said in expect.json.
 func TestBroken(t *testing.T) {
 	const (
