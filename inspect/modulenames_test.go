@@ -1,11 +1,8 @@
 package inspect
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
@@ -22,30 +19,7 @@ type inMemoryCase struct {
 	Tensors    map[string][]int64
 }
 
-func readInMemory(t *testing.T) []inMemoryCase {
-	t.Helper()
-	f, err := os.Open("testdata/modules.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []inMemoryCase
-	for lines := bufio.NewReaderSize(zipped, 1<<20); ; {
-		line, _ := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return cases
-		}
-		var c inMemoryCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-}
+func readInMemory(t *testing.T) []inMemoryCase { return readLines[inMemoryCase](t, "modules.jsonl.gz") }
 
 // TestNamesInMemory reconciles files with the names of modules in memory to
 // zero, without an error; no file that lacks one of its tensors closes.

@@ -1,13 +1,10 @@
 package inspect
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -29,28 +26,7 @@ type quantisedCase struct {
 }
 
 func readQuantised(t testing.TB) []quantisedCase {
-	t.Helper()
-	f, err := os.Open("testdata/quantised.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []quantisedCase
-	for lines := bufio.NewReaderSize(zipped, 1<<20); ; {
-		line, _ := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return cases
-		}
-		var c quantisedCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
+	return readLines[quantisedCase](t, "quantised.jsonl.gz")
 }
 
 // entry is a tensor of a header.

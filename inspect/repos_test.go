@@ -1,11 +1,8 @@
 package inspect
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,33 +28,7 @@ type repo struct {
 	Tensors []string
 }
 
-func readRepos(t testing.TB) []repo {
-	t.Helper()
-	f, err := os.Open("testdata/repos.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var repos []repo
-	for lines := bufio.NewReaderSize(zipped, 1<<20); ; {
-		line, err := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return repos
-		}
-		var r repo
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		repos = append(repos, r)
-		if err != nil {
-			return repos
-		}
-	}
-}
+func readRepos(t testing.TB) []repo { return readLines[repo](t, "repos.jsonl.gz") }
 
 // folder lays the repository out with headers of the tensors that it is known
 // to have, each in the shard that its index names. Indexes of .bin files stand
