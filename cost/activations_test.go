@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // savedCase is a forward pass whose saved storages were measured.
@@ -56,7 +57,7 @@ func (c *savedCase) use() estimator.SavingUse {
 // measured case, to the byte.
 func TestActivationsAsMeasured(t *testing.T) {
 	families := make(map[string]int)
-	eachCase(t, "testdata/activations.jsonl.gz", func(c *savedCase) {
+	truthtable.Each(t, "testdata/activations.jsonl.gz", func(c *savedCase) {
 		families[c.Family]++
 		m := describe(t, c.Config, c.Class)
 		if !m.ActivationsMeasured() {

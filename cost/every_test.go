@@ -6,6 +6,7 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // TestEveryDescriptionHasCosts: a new description gets activations, a peak and
@@ -13,7 +14,7 @@ import (
 // recomputation never keeps more, fused attention no more than plain one.
 func TestEveryDescriptionHasCosts(t *testing.T) {
 	types := make(map[string]bool)
-	eachCase(t, "../estimator/testdata/params.jsonl.gz", func(c *struct {
+	truthtable.Each(t, "../estimator/testdata/params.jsonl.gz", func(c *struct {
 		Set    string          `json:"set"`
 		Type   string          `json:"model_type"`
 		Class  string          `json:"class"`

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // published returns the model of a published config.
 func publishedModels(t *testing.T) map[string]*estimator.Model {
 	t.Helper()
 	models := make(map[string]*estimator.Model)
-	eachCase(t, "testdata/configs.jsonl.gz", func(c *struct {
+	truthtable.Each(t, "testdata/configs.jsonl.gz", func(c *struct {
 		Repo   string          `json:"repo"`
 		Class  string          `json:"class"`
 		Config json.RawMessage `json:"config"`
@@ -56,7 +57,7 @@ func TestPublishedCounts(t *testing.T) {
 			t.Errorf("%s: %d parameters, want %d", repo, got, want)
 		}
 	}
-	eachCase(t, "testdata/configs.jsonl.gz", func(c *struct {
+	truthtable.Each(t, "testdata/configs.jsonl.gz", func(c *struct {
 		Repo   string          `json:"repo"`
 		Config json.RawMessage `json:"config"`
 	}) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // memoryCase is a measured optimizer state, or what accelerate's estimator says.
@@ -31,7 +32,7 @@ func TestOptimizerStatesAsMeasured(t *testing.T) {
 	names := map[string]string{"AdamW": "adamw", "Adam_amsgrad": "amsgrad", "SGD": "sgd", "SGD_momentum": "momentum",
 		"Adafactor(transformers)": "adafactor"}
 	cases := 0
-	eachCase(t, "testdata/memory.jsonl.gz", func(c *memoryCase) {
+	truthtable.Each(t, "testdata/memory.jsonl.gz", func(c *memoryCase) {
 		if c.Kind != "optimizer_state_measured" {
 			return
 		}
@@ -65,7 +66,7 @@ func TestOptimizerStatesAsMeasured(t *testing.T) {
 // and the buffers of the class; it builds classes without tying their weights.
 func TestAccelerateEstimate(t *testing.T) {
 	cases := 0
-	eachCase(t, "testdata/memory.jsonl.gz", func(c *memoryCase) {
+	truthtable.Each(t, "testdata/memory.jsonl.gz", func(c *memoryCase) {
 		if c.Kind != "accelerate_estimate" {
 			return
 		}

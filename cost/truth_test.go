@@ -1,47 +1,14 @@
 package cost
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"math/big"
-	"os"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
-
-// eachCase calls use for each line of a compressed table of measurements.
-func eachCase[T any](t testing.TB, file string, use func(*T)) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReaderSize(zipped, 1<<20)
-	for {
-		line, readErr := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return
-		}
-		one := new(T)
-		line = bytes.ReplaceAll(line, []byte(",Infinity]"), []byte(",null]")) // Python wrote it, no size depends on it
-		if err := json.Unmarshal(line, one); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		use(one)
-		if readErr != nil {
-			return
-		}
-	}
-}
 
 func describe(t testing.TB, raw []byte, class string) *estimator.Model {
 	t.Helper()
@@ -73,7 +40,7 @@ type trainCase struct {
 
 func TestTrainingFLOPsAsMeasured(t *testing.T) {
 	cases := 0
-	eachCase(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
+	truthtable.Each(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
 		if c.Mode != "forward_backward" {
 			return
 		}
@@ -101,7 +68,7 @@ func TestTrainingFLOPsAsMeasured(t *testing.T) {
 // framework's counter does not see.
 func TestGroupedExpertsAsCounted(t *testing.T) {
 	cases := 0
-	eachCase(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
+	truthtable.Each(t, "../estimator/testdata/flops.jsonl.gz", func(c *trainCase) {
 		if c.Experts != "grouped_mm" {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // flopsCase is a forward pass that the framework's counter measured.
@@ -47,7 +48,7 @@ func describeForTest(t *testing.T, id string, raw json.RawMessage, class string)
 
 func TestForwardFLOPsAsMeasured(t *testing.T) {
 	cases := 0
-	readCases(t, "flops.jsonl.gz", func(c *flopsCase) {
+	truthtable.Each(t, "testdata/flops.jsonl.gz", func(c *flopsCase) {
 		if c.Mode == "forward_backward" || c.Experts == "grouped_mm" {
 			return // a training step, and a kernel that the counter does not see: other tests
 		}
@@ -84,7 +85,7 @@ type kvCase struct {
 func TestCacheBytesAsMeasured(t *testing.T) {
 	widths := map[string]int64{"float32": 4, "bfloat16": 2, "float16": 2}
 	cases := 0
-	readCases(t, "kv.jsonl.gz", func(c *kvCase) {
+	truthtable.Each(t, "testdata/kv.jsonl.gz", func(c *kvCase) {
 		model := describeForTest(t, c.ID, c.Config, c.Class)
 		if model == nil {
 			return

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math/big"
 	"testing"
+
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // passCase is a forward pass of a recurrent or hybrid model, with what the cache
@@ -22,7 +24,7 @@ type passCase struct {
 
 func TestRecurrentPassesAsMeasured(t *testing.T) {
 	cases := 0
-	readCases(t, "passes.jsonl.gz", func(c *passCase) {
+	truthtable.Each(t, "testdata/passes.jsonl.gz", func(c *passCase) {
 		model := describeForTest(t, c.ID, c.Config, c.Class)
 		if model == nil {
 			return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // switchCase is a small model with randomised switches: what it is made of, and
@@ -27,7 +28,7 @@ type switchCase struct {
 // prediction streams, sparse keys, and the switches of towers.
 func TestSwitchesOfEncodersAndCrossAttention(t *testing.T) {
 	cases := 0
-	readCases(t, "switches.jsonl.gz", func(c *switchCase) {
+	truthtable.Each(t, "testdata/switches.jsonl.gz", func(c *switchCase) {
 		cases++
 		for _, raw := range []json.RawMessage{c.Config, withNested(t, c.Changed, c.Config)} {
 			config, err := hfconfig.New(raw, c.ModelType)

@@ -1,21 +1,18 @@
 package estimator
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // truthCase is one model as the reference library builds it.
@@ -37,47 +34,6 @@ type truthCase struct {
 
 func (c *truthCase) name() string {
 	return strings.Trim(fmt.Sprintf("%s/%s/%s/%s", c.ModelType, c.Class, c.Origin, strings.ReplaceAll(c.Repo, "/", "__")), "/")
-}
-
-// readCases calls use for each line of a compressed testdata file.
-func readCases[T any](t testing.TB, file string, use func(*T)) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReaderSize(zipped, 1<<20)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return
-		}
-		one := new(T)
-		if e := json.Unmarshal(quoteInfinity(line), one); e != nil {
-			t.Fatalf("%s: %v", file, e)
-		}
-		use(one)
-		if err != nil {
-			return
-		}
-	}
-}
-
-// quoteInfinity makes a line that Python wrote palatable to Go's decoder.
-func quoteInfinity(line []byte) []byte {
-	text := string(line)
-	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
-		text = strings.ReplaceAll(text, ": "+word, ": null")
-		text = strings.ReplaceAll(text, ":"+word, ":null")
-		text = strings.ReplaceAll(text, "["+word, "[null")
-		text = strings.ReplaceAll(text, ","+word, ",null")
-	}
-	return []byte(text)
 }
 
 // folded is one name of the truth or of a description, expanded as far as the
@@ -262,7 +218,7 @@ func compareTies(c *truthCase, tensors []Tensor) []string {
 func casesByType(t testing.TB) map[string][]*truthCase {
 	t.Helper()
 	cases := make(map[string][]*truthCase)
-	readCases(t, "params.jsonl.gz", func(c *truthCase) { cases[c.ModelType] = append(cases[c.ModelType], c) })
+	truthtable.Each(t, "testdata/params.jsonl.gz", func(c *truthCase) { cases[c.ModelType] = append(cases[c.ModelType], c) })
 	if len(cases) == 0 {
 		t.Fatal("no cases")
 	}

@@ -1,9 +1,6 @@
 package inspect
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -15,6 +12,7 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 var update = flag.Bool("update", false, "write the table of evidence anew")
@@ -93,29 +91,10 @@ func TestUnconfirmedIsSaid(t *testing.T) {
 
 func countCases(t *testing.T, add func(string, func(*Evidence))) {
 	t.Helper()
-	f, err := os.Open("../estimator/testdata/params.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewReaderSize(zipped, 1<<20); ; {
-		line, readErr := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return
-		}
-		var c struct {
-			Set  string          `json:"set"`
-			Type string          `json:"model_type"`
-			Rest json.RawMessage `json:"tensors"`
-		}
-		text := strings.ReplaceAll(string(line), "Infinity", "0") // Python's word; no count depends on it
-		if err := json.Unmarshal([]byte(text), &c); err != nil {
-			t.Fatal(err)
-		}
+	truthtable.Each(t, "../estimator/testdata/params.jsonl.gz", func(c *struct {
+		Set  string `json:"set"`
+		Type string `json:"model_type"`
+	}) {
 		add(c.Type, func(e *Evidence) {
 			switch c.Set {
 			case "default":
@@ -126,10 +105,7 @@ func countCases(t *testing.T, add func(string, func(*Evidence))) {
 				e.Randomised++
 			}
 		})
-		if readErr != nil {
-			return
-		}
-	}
+	})
 }
 
 func modelTypeOf(t *testing.T, config []byte) string {

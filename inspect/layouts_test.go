@@ -1,15 +1,12 @@
 package inspect
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 )
 
 // layoutCase is a small checkpoint or adapter as the real libraries wrote it.
@@ -24,29 +21,13 @@ type layoutCase struct {
 
 func readLayouts(t testing.TB, kind string) []layoutCase {
 	t.Helper()
-	f, err := os.Open("testdata/layouts.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []layoutCase
-	for lines := bufio.NewReaderSize(plain, 1<<20); ; {
-		line, _ := lines.ReadBytes('\n')
-		if len(line) == 0 {
-			return cases
-		}
-		var c layoutCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+	truthtable.Each(t, "testdata/layouts.jsonl.gz", func(c *layoutCase) {
 		if c.Kind == kind {
-			cases = append(cases, c)
+			cases = append(cases, *c)
 		}
-	}
+	})
+	return cases
 }
 
 // otherUnique are the cases in which the file's unique parameters are not those

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 	"github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
 )
 
@@ -19,7 +20,9 @@ type inMemoryCase struct {
 	Tensors    map[string][]int64
 }
 
-func readInMemory(t *testing.T) []inMemoryCase { return readLines[inMemoryCase](t, "modules.jsonl.gz") }
+func readInMemory(t *testing.T) []inMemoryCase {
+	return truthtable.Read[inMemoryCase](t, "testdata/modules.jsonl.gz")
+}
 
 // TestNamesInMemory reconciles files with the names of modules in memory to
 // zero, without an error; no file that lacks one of its tensors closes.

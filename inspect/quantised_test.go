@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 	"github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
 )
 
@@ -26,7 +27,7 @@ type quantisedCase struct {
 }
 
 func readQuantised(t testing.TB) []quantisedCase {
-	return readLines[quantisedCase](t, "quantised.jsonl.gz")
+	return truthtable.Read[quantisedCase](t, "testdata/quantised.jsonl.gz")
 }
 
 // entry is a tensor of a header.

@@ -10,6 +10,7 @@ import (
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/internal/truthtable"
 	"github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
 )
 
@@ -28,7 +29,7 @@ type repo struct {
 	Tensors []string
 }
 
-func readRepos(t testing.TB) []repo { return readLines[repo](t, "repos.jsonl.gz") }
+func readRepos(t testing.TB) []repo { return truthtable.Read[repo](t, "testdata/repos.jsonl.gz") }
 
 // folder lays the repository out with headers of the tensors that it is known
 // to have, each in the shard that its index names. Indexes of .bin files stand

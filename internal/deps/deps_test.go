@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"report":                      {"record", "source", "estimator", "reconcile", "finding", "inspect", "cost", "shape"},
 	"internal/deps":               {},
 	"internal/hubtest":            {},
+	"internal/truthtable":         {},
 	"fixtures/internal/make":      {"fixtures", "source"},
 	"safetensors/safetensorstest": {"safetensors", "source"},
 	"cmd/hf-inspect":              {"*"},
