@@ -83,14 +83,17 @@ func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 }
 
 // backward is two products for each of the forward pass: one for the gradient of
-// the input, one for that of the weight. A fused attention kernel computes the
+// the input, unless that is an image's pixels, one for that of the weight. A fused attention kernel computes the
 // scores again: five products for two (FlashAttention, arXiv:2205.14135,
 // appendix B). With dropout on the attention weights the library leaves the
 // fused kernel for the plain one.
 func backward(m *estimator.Model, work []estimator.Work, attention *big.Int, opts Options) *big.Int {
 	sum := new(big.Int)
 	for _, w := range work {
-		sum.Add(sum, new(big.Int).Lsh(w.FLOPs, 1))
+		sum.Add(sum, w.FLOPs)
+		if !w.Pixels {
+			sum.Add(sum, w.FLOPs)
+		}
 	}
 	if opts.Fused && m.Training.AttentionDropout == 0 {
 		sum.Add(sum, new(big.Int).Rsh(attention, 1))

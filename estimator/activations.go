@@ -70,6 +70,7 @@ type SavingUse struct {
 	MaskBytes    int64 // of one element of a dropout mask
 	StatBytes    int64 // of a mean or deviation of a fused norm; 0: as an activation
 	Recompute    Recompute
+	Sight
 }
 
 // Activations are what a forward pass keeps for the backward pass: one storage
@@ -81,9 +82,7 @@ type Activations struct {
 
 // Activations walks over the blocks in the order in which they run.
 func (m *Model) Activations(use SavingUse) Activations {
-	if m.EncoderSeq > 0 {
-		use.EncoderSeq = m.EncoderSeq
-	}
+	use.EncoderSeq = m.complete(use.pass()).EncoderSeq
 	r := newRecorder(m, use)
 	for _, part := range m.parts() {
 		r.block(&part, m.Prefix == part.Name)

@@ -17,15 +17,12 @@ func (c *Config) twoStep(up, down string, from Size) Block {
 }
 
 func (c *Config) phi4Image(v *Config) Block {
-	side, one := v.Int("image_size")/max(1, v.Int("patch_size")), Const(1)
-	attention := AttentionBlock("attention", v.encoderScores(), Linear("in_proj", v.D, v.D.X(3)).Bias(true).flat("in_proj_weight", "in_proj_bias"),
-		Linear("out_proj", v.D, v.D).Bias(true))
-	head := Module("head", Pooler, Raw("probe", Pooler, one, one, v.D), attention, LayerNorm("layernorm", v.D), v.clipMLP("mlp")).idle()
+	view, one := v.image(), Const(1)
 	processor := Module("img_processor", NoRole, v.patches("embeddings.patch_embedding").Bias(true),
-		Position("embeddings.position_embedding", Named("patches", side*side), v.D), Module("", NoRole, v.clipLayers("encoder.layers")...),
-		LayerNorm("post_layernorm", v.D), head)
+		Position("embeddings.position_embedding", v.patchCount(), v.D), Module("", NoRole, v.clipLayers("encoder.layers")...),
+		LayerNorm("post_layernorm", v.D), v.attentionPool("head", view).idle())
 	return Module("image_embed", NoRole, Raw("global_img_feature_extensor", Other, one, one, v.D), Raw("sub_img_feature_extensor", Other, one, one, one, v.D),
-		processor, c.twoStep("img_projection_up", "img_projection_down", v.D)).tower("vision")
+		processor, c.twoStep("img_projection_up", "img_projection_down", v.D).Seeing(view.Merging(4))).Seeing(view).InTower("vision")
 }
 
 // phi4Audio has two ways from the Conformer to the language model: for speech

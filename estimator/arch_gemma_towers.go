@@ -1,7 +1,5 @@
 package estimator
 
-import "slices"
-
 // Gemma's language models with towers for images and sound.
 var gemmaTowerFamily = []Arch{
 	{"gemma3", "Gemma3ForConditionalGeneration", gemma3},
@@ -16,29 +14,16 @@ func gemma3(c *Config) Model {
 	model := c.languageModel("text_config", "", "language_model.model", "language_model.lm_head", func(text *Config) []Block {
 		vision := c.part("vision_config")
 		width = text.D
-		return []Block{vision.siglipTower("vision_tower"), Module("multi_modal_projector", Projector,
-			Linear("mm_input_projection_weight", vision.D, text.D).Bare().Shaped(vision.D, text.D), RMSNorm("mm_soft_emb_norm", vision.D)).tower("")}
+		pooled := vision.image()
+		rows, columns := pooled.grid()
+		pooled.Merge = max(1, rows*columns/max(1, c.IntOr("mm_tokens_per_image", 256)))
+		return []Block{Module("vision_tower", NoRole, vision.siglipVision()...).InTower("vision"), Module("multi_modal_projector", Projector,
+			Linear("mm_input_projection_weight", vision.D, text.D).Bare().Shaped(vision.D, text.D), RMSNorm("mm_soft_emb_norm", vision.D)).Seeing(pooled)}
 	})
 	if c.Task == SequenceClassification {
 		model.Head = c.head("", width, Heads{})
 	}
 	return model
-}
-
-// siglipTower ends in attention of one learned query over all patches, where it
-// has a head.
-func (c *Config) siglipTower(name string) Block {
-	side := c.Int("image_size") / max(1, c.Int("patch_size"))
-	sub := slices.Concat([]Block{c.patches("embeddings.patch_embedding").Bias(true),
-		Position("embeddings.position_embedding", Named("patches", side*side), c.D)},
-		c.clipLayers("encoder.layers"), []Block{LayerNorm("post_layernorm", c.D)})
-	if c.BoolOr("vision_use_head", true) {
-		attention := AttentionBlock("attention", c.encoderScores(), Linear("", c.D, c.D.X(3)).Bias(true).flat("in_proj_weight", "in_proj_bias"),
-			Linear("out_proj", c.D, c.D).Bias(true))
-		sub = append(sub, Module("head", Pooler, Raw("probe", Pooler, Const(1), Const(1), c.D), attention,
-			LayerNorm("layernorm", c.D), c.clipMLP("mlp")))
-	}
-	return Module(name, NoRole, sub...).tower("vision")
 }
 
 // gemma4 has towers for images and for sound where the config has them.
@@ -47,11 +32,12 @@ func gemma4(c *Config) Model {
 		var towers []Block
 		if c.Value("vision_config").IsObject() {
 			vision := c.part("vision_config")
-			towers = append(towers, vision.gemma4Vision(), soundOrSight("embed_vision", vision.D, text.D))
+			pool := vision.Int("pooling_kernel_size")
+			towers = append(towers, vision.gemma4Vision(), soundOrSight("embed_vision", vision.D, text.D).Seeing(vision.image().Merging(pool*pool)))
 		}
 		if c.Value("audio_config").IsObject() {
 			audio := c.part("audio_config")
-			towers = append(towers, audio.gemma4Audio(), soundOrSight("embed_audio", audio.Size("O", "output_proj_dims"), text.D))
+			towers = append(towers, audio.gemma4Audio(), soundOrSight("embed_audio", audio.Size("O", "output_proj_dims"), text.D).tower(""))
 		}
 		return towers
 	})
@@ -59,7 +45,7 @@ func gemma4(c *Config) Model {
 
 // soundOrSight projects a tower's tokens to the language model's width.
 func soundOrSight(name string, in, out Size) Block {
-	return Module(name, Projector, Unweighted("embedding_pre_projection_norm", in), Linear("embedding_projection", in, out)).tower("")
+	return Module(name, Projector, Unweighted("embedding_pre_projection_norm", in), Linear("embedding_projection", in, out))
 }
 
 // clipped is a linear that keeps its input and output within learned bounds,
@@ -73,7 +59,7 @@ func (c *Config) clipped(name string, in, out Size) Block {
 }
 
 func (c *Config) gemma4Vision() Block {
-	scores := c.encoderScores()
+	scores := c.sightScores()
 	scores.KVHeads = c.K
 	side := c.Size("P", "patch_size")
 	layer := func(int) []Block {
@@ -82,13 +68,13 @@ func (c *Config) gemma4Vision() Block {
 				RMSNorm("q_norm", c.H), RMSNorm("k_norm", c.H), c.clipped("o_proj", c.Q, c.D)),
 			MLPBlock("mlp", c.clipped("gate_proj", c.D, c.F), c.clipped("up_proj", c.D, c.F), c.clipped("down_proj", c.F, c.D)))
 	}
-	sub := []Block{Module("patch_embedder", NoRole, Linear("input_proj", side.Times(side).X(3), c.D).As(Convolution),
+	sub := []Block{Module("patch_embedder", NoRole, Linear("input_proj", side.Times(side).X(3), c.D).As(Convolution).pixels(),
 		Raw("position_embedding_table", PositionEmbedding, Const(2), c.Size("C", "position_embedding_size"), c.D)),
 		Stack("encoder.layers", c.N, layer)}
 	if c.Switch("standardize") {
 		sub = append(sub, Buffer("std_bias", c.D).As(Other), Buffer("std_scale", c.D).As(Other))
 	}
-	return Module("vision_tower", NoRole, sub...).tower("vision")
+	return Module("vision_tower", NoRole, sub...).Seeing(c.image()).InTower("vision")
 }
 
 // gemma4Audio is a Conformer (arXiv:2005.08100): attention and a depthwise
@@ -137,13 +123,13 @@ func gemma4Unified(c *Config) Model {
 		if c.Value("vision_config").IsObject() {
 			vision := c.part("vision_config")
 			side, E := vision.Size("P", "patch_size").Times(vision.Size("pool", "pooling_kernel_size")), vision.Size("E", "mm_embed_dim")
-			patch := side.Times(side).X(3)
-			parts = append(parts, Module("vision_embedder", Projector, LayerNorm("patch_ln1", patch), Linear("patch_dense", patch, E).Bias(true),
-				LayerNorm("patch_ln2", E), Raw("pos_embedding", PositionEmbedding, vision.Size("C", "mm_posemb_size"), Const(2), E), LayerNorm("pos_norm", E)).tower("vision"),
-				soundOrSight("embed_vision", vision.Size("O", "output_proj_dims"), text.D))
+			patch, view := side.Times(side).X(3), View{Patch: [2]int64{side.Int(), side.Int()}}
+			parts = append(parts, Module("vision_embedder", Projector, LayerNorm("patch_ln1", patch), Linear("patch_dense", patch, E).Bias(true).pixels(),
+				LayerNorm("patch_ln2", E), Raw("pos_embedding", PositionEmbedding, vision.Size("C", "mm_posemb_size"), Const(2), E), LayerNorm("pos_norm", E)).Seeing(view).InTower("vision"),
+				soundOrSight("embed_vision", vision.Size("O", "output_proj_dims"), text.D).Seeing(view))
 		}
 		if c.Value("audio_config").IsObject() {
-			parts = append(parts, soundOrSight("embed_audio", c.part("audio_config").Size("frame", "audio_embed_dim"), text.D))
+			parts = append(parts, soundOrSight("embed_audio", c.part("audio_config").Size("frame", "audio_embed_dim"), text.D).tower(""))
 		}
 		return parts
 	})

@@ -28,6 +28,8 @@ type Block struct {
 	States  []State // what a decoder keeps besides keys and values
 	Extra   *Extra  // work that no matrix explains
 
+	View   *View  // how it sees images, for itself and all in it; nil: it runs on tokens
+	Pixels bool   // takes the input itself, which needs no gradient
 	Tower  string // vision, audio, encoder: set on the outermost block of a tower
 	Shared bool   // runs here, but is stored where it stood first
 	Idle   bool   // stored, but does not run for the token at hand

@@ -8,6 +8,9 @@ func Linear(name string, in, out Size) Block {
 		Params: []Param{{Name: "weight", Shape: []Size{out, in}}}}
 }
 
+// Product is the work of a linear map whose matrix is part of another tensor.
+func Product(in, out Size) Block { return Block{Kind: LinearKind, In: in, Out: out} }
+
 // Conv1D is GPT-2's linear: stored [in, out], always with a bias.
 func Conv1D(name string, in, out Size) Block {
 	b := Linear(name, in, out).Bias(true)
@@ -142,12 +145,17 @@ func Biases(on bool, d Size, names ...string) Block {
 	var group Block
 	for _, name := range names {
 		if on {
-			b := Raw(join(name, "bias"), NoRole, d)
-			b.Params[0].Bias = true
-			group.Sub = append(group.Sub, b)
+			group.Sub = append(group.Sub, rawBias(join(name, "bias"), d))
 		}
 	}
 	return group
+}
+
+// rawBias is a bias under a name of its own.
+func rawBias(name string, d Size) Block {
+	b := Raw(name, NoRole, d)
+	b.Params[0].Bias = true
+	return b
 }
 
 // withRole returns a copy of the blocks in which those without a role have one.

@@ -33,6 +33,26 @@ func (c *Config) part(field string) *Config {
 	return part
 }
 
+// partAs returns the config of a field whose type the outer class fixes, whatever
+// the field says of it.
+func (c *Config) partAs(field, modelType string) *Config {
+	part := c.part(field)
+	typed := newPart(part.As(modelType), "Model", part.mark)
+	typed.inner = c.inner
+	return typed
+}
+
+// textOr returns the language model's config: text_config, or the file itself
+// where it is an older one that has no such field.
+func (c *Config) textOr(modelType string) *Config {
+	if c.Given("text_config") {
+		return c.partAs("text_config", modelType)
+	}
+	text := newPart(c.As(modelType), "Model", "")
+	text.inner = c.inner
+	return text
+}
+
 // within returns the config of a field and the model that it describes, as the
 // base class of its type has it.
 func (c *Config) within(field string) (*Config, Model) {

@@ -18,44 +18,63 @@ type Work struct {
 
 	Part      Part // of attention
 	EndsLayer bool // nothing follows it in its layer
+	Pixels    bool // its input needs no gradient
 }
 
 // Forward returns the work of a forward pass, module by module in the order in
 // which they run, equal modules summed.
 func (m *Model) Forward(p Pass) []Work {
-	if m.EncoderSeq > 0 {
-		p.EncoderSeq = m.EncoderSeq
-	}
 	var work []Work
 	m.walk(func(l *leaf) {
+		first := len(work)
 		add := func(kind string, flops *big.Int) {
 			if flops.Sign() == 0 {
 				return
 			}
+			flops.Mul(flops, big.NewInt(l.used.Int()))
+			if i := slices.IndexFunc(work[first:], func(w Work) bool { return w.Kind == kind }); i >= 0 {
+				work[first+i].FLOPs.Add(work[first+i].FLOPs, flops)
+				return
+			}
 			work = append(work, Work{Template: l.template(Param{}), Kind: kind, Role: l.block.Role, Tower: l.tower, Layers: l.layer,
-				FLOPs: flops.Mul(flops, big.NewInt(l.used.Int())), Part: l.part(), EndsLayer: l.endsLayer()})
+				FLOPs: flops, Part: l.part(), EndsLayer: l.endsLayer(), Pixels: l.block.Pixels})
 		}
-		repeat := max(1, l.block.Repeat)
-		switch b := l.block; b.Kind {
-		case LinearKind:
-			add("linear", product(2, l.rows(p), repeat, b.In.Int(), b.Out.Int()))
-		case StackedKind:
-			add("linear", product(2, l.rows(p), repeat, b.Used.Int(), b.In.Int(), b.Out.Int()))
-		case ConvKind:
-			kernel := b.Params[0].Shape[2].Int()
-			add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
-		}
-		if s := l.block.Scores; s != nil {
-			pairs := product(2, repeat, p.Batch, s.Heads.Int())
-			pairs.Mul(pairs, p.pairs(s))
-			add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
-			add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
-		}
-		if x := l.block.Extra; x != nil {
-			add(x.Name, x.FLOPs(p))
+		for _, p := range l.passes(m.complete(p)) {
+			l.forward(p, add)
 		}
 	})
 	return work
+}
+
+// passes are what the leaf runs on: the pass itself, or its images.
+func (l *leaf) passes(p Pass) []Pass {
+	if l.view == nil {
+		return []Pass{p}
+	}
+	return l.view.passes(p)
+}
+
+// forward adds the leaf's work in one pass.
+func (l *leaf) forward(p Pass, add func(kind string, flops *big.Int)) {
+	repeat := max(1, l.block.Repeat)
+	switch b := l.block; b.Kind {
+	case LinearKind:
+		add("linear", product(2, l.rows(p), repeat, b.In.Int(), b.Out.Int()))
+	case StackedKind:
+		add("linear", product(2, l.rows(p), repeat, b.Used.Int(), b.In.Int(), b.Out.Int()))
+	case ConvKind:
+		kernel := b.Params[0].Shape[2].Int()
+		add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
+	}
+	if s := l.block.Scores; s != nil {
+		pairs := product(2, repeat, p.Batch, s.Heads.Int())
+		pairs.Mul(pairs, p.pairs(s))
+		add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
+		add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
+	}
+	if x := l.block.Extra; x != nil {
+		add(x.Name, x.FLOPs(p))
+	}
 }
 
 // rows returns how often a linear map runs; for every key means for those that

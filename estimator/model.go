@@ -31,6 +31,9 @@ type Model struct {
 	EncoderDecoder bool
 	EncoderSeq     int64 // tokens that the encoder always sees; 0: as many as it is given
 
+	ImageEach bool  // an image goes with each sequence, unless a pass says otherwise
+	Memory    *View // the images' tokens that cross-attention sees, one after another
+
 	Positions int64 // that the config allows; 0: it names no limit
 
 	Training Training

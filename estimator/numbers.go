@@ -40,13 +40,16 @@ type SymbolicWork struct {
 }
 
 // Symbolic returns what has a closed form of the work of a pass, in the order in
-// which it runs.
+// which it runs. On images that means i of p patches each; where they differ in
+// size there is none.
 func (m *Model) Symbolic(p Pass) []SymbolicWork {
-	if m.EncoderSeq > 0 {
-		p.EncoderSeq = m.EncoderSeq
-	}
 	var list []SymbolicWork
 	m.walk(func(l *leaf) {
+		passes := l.passes(m.complete(p))
+		if len(passes) != 1 {
+			return
+		}
+		rows := l.symbols(passes[0])
 		add := func(kind string, flops Size) {
 			if !flops.IsZero() {
 				list = append(list, SymbolicWork{l.template(Param{}), kind, flops.Times(l.used).X(2 * max(1, l.block.Repeat))})
@@ -54,12 +57,12 @@ func (m *Model) Symbolic(p Pass) []SymbolicWork {
 		}
 		switch b := l.block; b.Kind {
 		case LinearKind:
-			add("linear", p.symbols(b.Rows).Times(b.In).Times(b.Out))
+			add("linear", rows.of(b.Rows).Times(b.In).Times(b.Out))
 		case StackedKind:
-			add("linear", p.symbols(b.Rows).Times(b.Used).Times(b.In).Times(b.Out))
+			add("linear", rows.of(b.Rows).Times(b.Used).Times(b.In).Times(b.Out))
 		}
 		if s := l.block.Scores; s != nil {
-			pairs := Named("b", p.Batch).Times(p.pairSymbols(s)).Times(s.Heads)
+			pairs := rows.b.Times(rows.pairs(passes[0], s)).Times(s.Heads)
 			add("scores", pairs.Times(s.KeyDim))
 			add("values", pairs.Times(s.ValueDim))
 		}
@@ -67,27 +70,36 @@ func (m *Model) Symbolic(p Pass) []SymbolicWork {
 	return list
 }
 
-func (p Pass) symbols(r Rows) Size {
-	b, s := Named("b", p.Batch), Named("s", p.Seq)
-	switch r {
-	case PerLogit:
-		if p.LogitsToKeep > 0 && p.LogitsToKeep < p.Seq {
-			return b.Times(Named("k", p.LogitsToKeep))
-		}
-	case PerSequence:
-		return b
-	case PerMemory:
-		return b.Times(Named("e", p.EncoderSeq))
+// symbols are what formulas call the sequences of a pass and their tokens.
+type symbols struct{ b, s, e, k Size }
+
+func (l *leaf) symbols(p Pass) symbols {
+	if l.view == nil {
+		return symbols{Named("b", p.Batch), Named("s", p.Seq), Named("e", p.EncoderSeq), Named("k", p.LogitsToKeep)}
 	}
-	return b.Times(s)
+	return l.view.symbols(p)
 }
 
-func (p Pass) pairSymbols(s *Scores) Size {
-	queries, keys := Named("s", p.Seq), Named("T", p.keys(s))
-	if s.Memory {
-		queries = Named("e", p.EncoderSeq)
+func (x symbols) of(r Rows) Size {
+	switch {
+	case r == PerLogit && x.k.Int() > 0 && x.k.Int() < x.s.Int():
+		return x.b.Times(x.k)
+	case r == PerSequence:
+		return x.b
+	case r == PerMemory:
+		return x.b.Times(x.e)
 	}
-	if keys.Int() == queries.Int() {
+	return x.b.Times(x.s)
+}
+
+func (x symbols) pairs(p Pass, s *Scores) Size {
+	queries, keys := x.s, Named("T", p.keys(s))
+	switch {
+	case s.Memory:
+		queries, keys = x.e, x.e
+	case s.Cross:
+		keys = x.e
+	case keys.Int() == queries.Int():
 		keys = queries
 	}
 	return queries.Times(keys)

@@ -10,6 +10,9 @@ type Pass struct {
 	LogitsToKeep int64 // positions that get logits; 0 is all new ones
 	EncoderSeq   int64 // tokens of the encoder
 	NoCache      bool  // nothing is kept for a next step
+	Sight
+
+	seen bool // by a tower: its sequences are images
 }
 
 // rows returns how often a linear map runs.

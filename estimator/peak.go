@@ -13,9 +13,7 @@ type Peak struct {
 // residual stream, what the block takes, and what its projections make. It is a
 // rule, not a measurement: allocators keep more, in-place kernels less.
 func (m *Model) Peak(use SavingUse) Peak {
-	if m.EncoderSeq > 0 {
-		use.EncoderSeq = m.EncoderSeq
-	}
+	use.EncoderSeq = m.complete(use.pass()).EncoderSeq
 	r := newRecorder(m, use)
 	var best Peak
 	for _, part := range m.parts() {
@@ -26,6 +24,10 @@ func (m *Model) Peak(use SavingUse) Peak {
 
 func (r *recorder) peak(b *Block, best *Peak) {
 	if b.Idle {
+		return
+	}
+	if b.View != nil && *b.View != r.view {
+		r.onImages(b, func() { r.peak(b, best) })
 		return
 	}
 	var here Peak

@@ -22,6 +22,7 @@ type recorder struct {
 	memory  *value // the encoder's output
 
 	tower    string
+	view     View // how the block at hand sees images
 	layers   Indices
 	copies   int64
 	split    bool            // now within what tensor parallelism shares out
@@ -77,7 +78,7 @@ func (r *recorder) rows(b *Block) Size {
 	case PerMemory:
 		rows = r.b.Times(r.e)
 	case PerCrossed:
-		if r.use.EncoderSeq == 0 {
+		if r.e.IsZero() {
 			return Size{}
 		}
 	case Elsewhere:
@@ -104,6 +105,10 @@ func (r *recorder) block(b *Block, body bool) {
 	}
 	if b.Tower != "" && b.Tower != r.tower {
 		r.inTower(b)
+		return
+	}
+	if b.View != nil && *b.View != r.view {
+		r.onImages(b, func() { r.block(b, body) })
 		return
 	}
 	switch b.Kind {
@@ -139,6 +144,22 @@ func (r *recorder) inTower(b *Block) {
 	r.block(&inner, false)
 	r.memory = r.current
 	r.tower, r.current, r.before = tower, current, nil
+}
+
+// onImages runs a block on images, those of one size after those of another.
+func (r *recorder) onImages(b *Block, run func()) {
+	sequences, tokens, memory, view := r.b, r.s, r.e, r.view
+	for _, p := range b.View.passes(r.model.complete(r.use.pass())) {
+		x := b.View.symbols(p)
+		r.b, r.s, r.e, r.view = x.b, x.s, x.e, *b.View
+		run()
+	}
+	r.b, r.s, r.e, r.view = sequences, tokens, memory, view
+}
+
+// pass is the forward pass whose values are kept.
+func (u *SavingUse) pass() Pass {
+	return Pass{Batch: u.Batch, Seq: u.Seq, EncoderSeq: u.EncoderSeq, Sight: u.Sight}
 }
 
 // input is what the next block takes, made up where nothing ran before it.

@@ -19,7 +19,7 @@ func (r *recorder) keys(s *Scores) Size {
 // are multiplied, what the kernel needs, and what the output projection takes.
 func (r *recorder) attention(b *Block, in *value) {
 	s := b.Scores
-	if s.Cross && r.use.EncoderSeq == 0 {
+	if s.Cross && r.e.IsZero() {
 		return
 	}
 	r.projections(b, in)

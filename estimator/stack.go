@@ -102,6 +102,8 @@ func (f *fingerprint) block(b *Block) {
 	f.text(b.Tower)
 	f.flag(b.Shared)
 	f.flag(b.Idle)
+	f.flag(b.Pixels)
+	f.view(b.View)
 	f.number(b.Repeat)
 	f.number(b.Merge)
 	f.size(b.Count)
@@ -163,4 +165,14 @@ func (f *fingerprint) scores(s *Scores) {
 	f.flag(s.Saving.PassedMask)
 	f.size(s.Saving.Rotary)
 	f.buffer = append(f.buffer, byte(s.Saving.Bias))
+}
+
+func (f *fingerprint) view(v *View) {
+	f.flag(v != nil)
+	if v == nil {
+		return
+	}
+	for _, n := range []int64{v.Sides[0], v.Sides[1], v.Patch[0], v.Patch[1], v.Beside, v.Merge, v.Queries, v.Tiles, v.Pad, v.Window} {
+		f.number(n)
+	}
 }

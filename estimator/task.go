@@ -27,6 +27,9 @@ const (
 	ConditionalGeneration
 	AudioClassification
 	EncoderOnly // the encoder of an encoder-decoder
+	Projection  // a tower with its projection into the space of comparison
+	ImageClassification
+	MaskedImageModeling
 )
 
 var taskSuffixes = []struct {
@@ -51,6 +54,9 @@ var taskSuffixes = []struct {
 	{"GenerationDecoder", CausalLM},
 	{"GenerationEncoder", BaseModel},
 	{"RewardModel", Reward},
+	{"ForImageClassification", ImageClassification},
+	{"ForMaskedImageModeling", MaskedImageModeling},
+	{"ModelWithProjection", Projection},
 	{"EncoderModel", EncoderOnly},
 	{"Model", BaseModel},
 }
@@ -120,6 +126,7 @@ type Heads struct {
 	Tokens     string // token classification: score
 	Answers    string // question answering: qa_outputs
 	AllLabels  bool   // question answering with as many outputs as the config has labels
+	Rows       Size   // of the output projection, where not those of the model's own vocabulary
 	Untied     bool   // an output projection of its own where the config does not say
 	NeverTied  bool   // an output projection of its own, whatever the config says
 	TiedBy     string // config field that overrules tie_word_embeddings
@@ -147,7 +154,7 @@ func (c *Config) head(embedding string, d Size, names Heads) []Block {
 		}
 		return []Block{Linear(or(names.Answers, "qa_outputs"), d, outputs).Bias(true).As(Classifier)}
 	}
-	head := []Block{Linear(or(names.Head, "lm_head"), d, c.V).Bias(names.HeadBias).
+	head := []Block{Linear(or(names.Head, "lm_head"), d, orSize(names.Rows, c.V)).Bias(names.HeadBias).
 		On(PerLogit).TiedTo(embedding, tied && !names.NeverTied).As(Head)}
 	if c.Task == DoubleHeads {
 		head = append(head, c.summary("multiple_choice_head", d, Const(1))...)

@@ -13,6 +13,7 @@ type leaf struct {
 	copies Size      // how many of it are stored
 	used   Size      // how many of it run for each token
 	tower  string
+	view   *View    // how it sees images; nil: it runs on tokens
 	shared bool     // stored elsewhere
 	number Indices  // the layers of a scattered stack, for its parts' names
 	within []*Block // the groups around it, outermost first
@@ -39,6 +40,9 @@ func (l leaf) descend(b *Block, visit func(*leaf)) {
 	if b.Tower != "" {
 		here.tower = b.Tower
 	}
+	if b.View != nil {
+		here.view = b.View
+	}
 	here.shared = l.shared || b.Shared
 	if b.Index != nil {
 		if within := len(l.within); within > 0 && l.within[within-1].Name == Scattered {
@@ -60,7 +64,7 @@ func (l leaf) descend(b *Block, visit func(*leaf)) {
 	if b.Idle {
 		here.used = Size{}
 	}
-	if len(b.Params) > 0 || b.Scores != nil || b.Extra != nil || len(b.States) > 0 {
+	if len(b.Params) > 0 || b.Kind == LinearKind || b.Scores != nil || b.Extra != nil || len(b.States) > 0 {
 		visit(&here)
 	}
 	if len(b.Sub) == 0 || b.Kind == ExpertsKind && b.Count.IsZero() {

@@ -1,0 +1,214 @@
+package estimator
+
+import "strconv"
+
+// Sight is what a pass shows to the towers for images. Images are of ImageSide
+// pixels a side, or Grids say for each how many patches it has.
+type Sight struct {
+	Images    int64 // of all sequences together; a video's frames and an image's tiles count one by one
+	ImageSide int64 // pixels; 0 is what the config says
+	Grids     []Grid
+}
+
+// Grid is an image or a video as a model of any resolution takes it: patches in
+// time, by row and by column. The frames of one grid do not see each other.
+type Grid struct{ Frames, Rows, Columns int64 }
+
+// View says as how many tokens a block sees an image. The zero value sees none.
+type View struct {
+	Sides   [2]int64 // height and width of an image by the config, in pixels; 0: it names none
+	Patch   [2]int64 // the same of a patch
+	Beside  int64    // tokens beside the patches': a class token, registers
+	Merge   int64    // patches that one token is made of; 0 is one
+	Queries int64    // learned queries in the place of the patches, which attend to them
+	Tiles   int64    // tiles of an image in one sequence; 0 is one
+	Pad     int64    // tokens of a tile are padded to a multiple; 0 is 1
+	Window  int64    // attention within windows of so many patches a side, the last ones padded; 0: within the image
+}
+
+// With adds tokens beside the patches'.
+func (v View) With(tokens int64) View {
+	v.Beside += tokens
+	return v
+}
+
+// Merging makes one token of n.
+func (v View) Merging(n int64) View {
+	v.Merge = max(1, v.Merge) * max(1, n)
+	return v
+}
+
+// Asked puts n learned queries in the place of the tokens, which are what those
+// attend to.
+func (v View) Asked(n int64) View {
+	v.Queries = n
+	return v
+}
+
+// Within cuts the image into windows of so many patches a side.
+func (v View) Within(window int64) View {
+	v.Window = window
+	return v
+}
+
+// tokens returns of how many tokens an image of so many patches is seen, before
+// queries take their place.
+func (v *View) tokens(patches int64) int64 {
+	n := patches/max(1, v.Merge) + v.Beside
+	pad := max(1, v.Pad)
+	return (n + pad - 1) / pad * pad * max(1, v.Tiles)
+}
+
+// grids returns the images of a pass, equal ones together.
+func (v *View) grids(s Sight) (grids []Grid, each int64) {
+	if len(s.Grids) > 0 {
+		return s.Grids, 1
+	}
+	sides := v.Sides
+	if s.ImageSide > 0 {
+		sides = [2]int64{s.ImageSide, s.ImageSide}
+	}
+	return []Grid{{1, sides[0] / max(1, v.Patch[0]), sides[1] / max(1, v.Patch[1])}}, s.Images
+}
+
+// passes are what the block's tokens look like: a pass for each kind of image,
+// its sequences the images, none where they were seen in an earlier step.
+func (v *View) passes(p Pass) []Pass {
+	if p.Past > 0 || p.Images == 0 && len(p.Grids) == 0 {
+		return nil
+	}
+	grids, each := v.grids(p.Sight)
+	var list []Pass
+	for _, g := range grids {
+		seen := Pass{Batch: each * g.Frames, Seq: v.tokens(g.Rows * g.Columns), Sight: p.Sight, seen: true}
+		switch {
+		case v.Queries > 0:
+			seen.Seq, seen.EncoderSeq = v.Queries, seen.Seq
+		case v.Window > 0:
+			seen.Batch *= windows(g.Rows, v.Window) * windows(g.Columns, v.Window)
+			seen.Seq = v.Window * v.Window
+		}
+		list = append(list, seen)
+	}
+	return list
+}
+
+func windows(side, window int64) int64 { return (side + window - 1) / window }
+
+// symbols are what formulas call images and the tokens of each.
+func (v *View) symbols(p Pass) symbols {
+	x := symbols{b: Named("i", p.Batch), s: Named("p", p.Seq), e: Named("p", p.EncoderSeq)}
+	plain := func(tokens int64) Size {
+		switch {
+		case v.Tiles > 1 || v.Pad > 1:
+			return Named("t", tokens)
+		case v.Merge > 1:
+			return Named("p/"+strconv.FormatInt(v.Merge, 10), tokens-v.Beside).Plus(Const(v.Beside))
+		}
+		return Named("p", tokens-v.Beside).Plus(Const(v.Beside))
+	}
+	switch {
+	case v.Queries > 0:
+		x.s, x.e = Named("q", p.Seq), plain(p.EncoderSeq)
+	case v.Window > 0:
+		x.b, x.s = Named("windows", p.Batch), Named("w", v.Window).Times(Named("w", v.Window))
+	default:
+		x.s = plain(p.Seq)
+	}
+	return x
+}
+
+// Seeing makes the block and all in it run on images, seen in this way, unless a
+// block within sees them otherwise.
+func (b Block) Seeing(v View) Block {
+	b.View = &v
+	return b
+}
+
+// image is how a config with image_size and patch_size sees an image: one token
+// a patch.
+func (c *Config) image() View {
+	return View{Sides: c.sides("image_size"), Patch: c.sides("patch_size")}
+}
+
+// sides reads height and width, or one number for both; 0 where it is left open.
+func (c *Config) sides(field string) [2]int64 {
+	if c.Value(field).IsArray() {
+		if list := c.Ints(field); len(list) == 2 {
+			return [2]int64(list)
+		}
+	}
+	n := c.IntOr(field, 0)
+	return [2]int64{n, n}
+}
+
+// grid returns the patches of the config's own image by row and by column.
+func (v *View) grid() (rows, columns int64) {
+	g, _ := v.grids(Sight{})
+	return g[0].Rows, g[0].Columns
+}
+
+// patches is the convolution that makes a token of each patch of an image.
+func (c *Config) patches(name string) Block {
+	v := c.image()
+	return Conv(name, c.Size("channels", "num_channels"), c.D, Named("P", v.Patch[0]), Named("P", v.Patch[1])).pixels().Seeing(v)
+}
+
+// patchCount is how many there are in the config's own image.
+func (c *Config) patchCount() Size {
+	v := c.image()
+	rows, columns := v.grid()
+	return Named("patches", rows*columns)
+}
+
+// pixels marks a block that takes the input itself, which needs no gradient.
+func (b Block) pixels() Block {
+	b.Pixels = true
+	return b
+}
+
+// sightScores are those of attention among the tokens of an image.
+func (c *Config) sightScores() Scores {
+	scores := GQA(c.A, c.A, c.H, 0)
+	scores.Bidirected = true
+	return scores
+}
+
+// complete fills in what the model fixes of a pass: the tokens that an encoder
+// always sees, the images that go with the sequences, and the tokens of images
+// that cross-attention sees.
+func (m *Model) complete(p Pass) Pass {
+	if m.EncoderSeq > 0 {
+		p.EncoderSeq = m.EncoderSeq
+	}
+	if m.ImageEach && p.Images == 0 && len(p.Grids) == 0 {
+		p.Images = p.Batch
+	}
+	if m.Memory != nil && p.EncoderSeq == 0 {
+		p.EncoderSeq = m.Memory.memory(p)
+	}
+	return p
+}
+
+// memory is how many tokens of images the longest sequence has beside it.
+func (v *View) memory(p Pass) int64 {
+	p.Past = 0
+	var images, tokens int64
+	for _, seen := range v.passes(p) {
+		images, tokens = images+seen.Batch, max(tokens, seen.Seq)
+	}
+	return (images + p.Batch - 1) / max(1, p.Batch) * tokens
+}
+
+// SeesImages reports whether any block runs on images.
+func (m *Model) SeesImages() bool { return len(m.views()) > 0 }
+
+func (m *Model) views() []*View {
+	var views []*View
+	m.walk(func(l *leaf) {
+		if l.view != nil {
+			views = append(views, l.view)
+		}
+	})
+	return views
+}
