@@ -14,7 +14,7 @@ import (
 // recomputation never keeps more, fused attention no more than plain one.
 func TestEveryDescriptionHasCosts(t *testing.T) {
 	types := make(map[string]bool)
-	truthtable.Each(t, "../estimator/testdata/params.jsonl.gz", func(c *struct {
+	truthtable.Each(t, "../estimator/testdata/params*.jsonl.gz", func(c *struct {
 		Set    string          `json:"set"`
 		Type   string          `json:"model_type"`
 		Class  string          `json:"class"`

@@ -218,7 +218,7 @@ func compareTies(c *truthCase, tensors []Tensor) []string {
 func casesByType(t testing.TB) map[string][]*truthCase {
 	t.Helper()
 	cases := make(map[string][]*truthCase)
-	truthtable.Each(t, "testdata/params.jsonl.gz", func(c *truthCase) { cases[c.ModelType] = append(cases[c.ModelType], c) })
+	truthtable.Each(t, "testdata/params*.jsonl.gz", func(c *truthCase) { cases[c.ModelType] = append(cases[c.ModelType], c) })
 	if len(cases) == 0 {
 		t.Fatal("no cases")
 	}

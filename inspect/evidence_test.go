@@ -91,7 +91,7 @@ func TestUnconfirmedIsSaid(t *testing.T) {
 
 func countCases(t *testing.T, add func(string, func(*Evidence))) {
 	t.Helper()
-	truthtable.Each(t, "../estimator/testdata/params.jsonl.gz", func(c *struct {
+	truthtable.Each(t, "../estimator/testdata/params*.jsonl.gz", func(c *struct {
 		Set  string `json:"set"`
 		Type string `json:"model_type"`
 	}) {

@@ -9,11 +9,24 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
-// Each calls use for each line of a gzipped file.
-func Each[T any](t testing.TB, file string, use func(*T)) {
+// Each calls use for each line of the gzipped files of a pattern, in order of
+// their names.
+func Each[T any](t testing.TB, pattern string, use func(*T)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no such file (%v)", pattern, err)
+	}
+	for _, file := range files {
+		eachLine(t, file, use)
+	}
+}
+
+func eachLine[T any](t testing.TB, file string, use func(*T)) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -43,7 +56,7 @@ func Each[T any](t testing.TB, file string, use func(*T)) {
 	}
 }
 
-// Read returns all lines of a gzipped file.
+// Read returns all lines of the gzipped files of a pattern.
 func Read[T any](t testing.TB, file string) []T {
 	t.Helper()
 	var values []T
