@@ -62,7 +62,7 @@ type Options struct {
 func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 	work := m.Forward(p)
 	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Forward: estimator.Total(work),
-		Assumptions: BeyondPositions(m, p.Past+p.Seq), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
+		Assumptions: passAssumptions(m, p), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
 	for _, w := range work {
 		switch w.Kind {
 		case "scores", "values":
@@ -80,6 +80,18 @@ func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 	f.Conventions = conventions(m, p, &f, work)
 	f.Formulas = explainFLOPs(m, p, opts, &f)
 	return f
+}
+
+// passAssumptions is what a reader has to know of a pass besides its figures.
+func passAssumptions(m *estimator.Model, p estimator.Pass) []string {
+	list := BeyondPositions(m, p.Past+p.Seq)
+	if m.FLOPsByRule {
+		list = append(list, "FLOPs: by rule, block by block; they were not measured for "+m.Type)
+	}
+	if m.SeesImages() && !m.ImageEach && p.Images == 0 && len(p.Grids) == 0 && p.Past == 0 {
+		list = append(list, "no image: the tower for images does not run; --images shows some")
+	}
+	return list
 }
 
 // backward is two products for each of the forward pass: one for the gradient of

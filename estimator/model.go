@@ -31,6 +31,10 @@ type Model struct {
 	EncoderDecoder bool
 	EncoderSeq     int64 // tokens that the encoder always sees; 0: as many as it is given
 
+	// FLOPsByRule says that a pass may do matrix work that the blocks do not show,
+	// or do it more or less often: its FLOPs were not measured.
+	FLOPsByRule bool
+
 	ImageEach bool  // an image goes with each sequence, unless a pass says otherwise
 	Memory    *View // the images' tokens that cross-attention sees, one after another
 
