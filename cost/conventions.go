@@ -39,6 +39,25 @@ func palm(m *estimator.Model, p estimator.Pass, tokens *big.Int) Convention {
 		fmt.Sprintf("(6N + 12·L·H·Q·T) · tokens, N = %s active parameters without position embeddings, L·H·Q = %s", groupedInt(params), groupedInt(lhq)), ofTraining}
 }
 
+// everyExpert is the pass of a kernel without routing: every expert runs on every
+// token, on inputs scaled to nothing where it is not chosen. The exact count has
+// the chosen ones alone.
+func everyExpert(m *estimator.Model, f *FLOPs, routed *big.Int) Convention {
+	all, active := new(big.Int), new(big.Int)
+	for _, t := range m.Tensors() {
+		if t.Role == estimator.RoutedExperts && !t.Bias && !t.Buffer {
+			all.Add(all, big.NewInt(t.Elements()))
+			active.Add(active, big.NewInt(t.Active))
+		}
+	}
+	every := new(big.Int).Set(routed)
+	if active.Sign() > 0 {
+		every.Div(every.Mul(every, all), active)
+	}
+	return Convention{"every expert run", every.Add(every, new(big.Int).Sub(f.Forward, routed)),
+		"exact matmul with all E experts in place of the chosen k: classes that run each on every token", ofForward}
+}
+
 // PaLM returns the FLOPs a token of a training step by PaLM's count for MFU.
 func PaLM(m *estimator.Model, seq int64) float64 {
 	c := palm(m, estimator.Pass{Batch: 1, Seq: seq}, big.NewInt(1))

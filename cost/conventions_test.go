@@ -51,6 +51,22 @@ func TestSensibleConventions(t *testing.T) {
 	}
 }
 
+// TestEveryExpert: the reference library's Llama-4 runs every expert on every
+// token. Measured with torch's FlopCounterMode on Llama4ForCausalLM of
+// transformers 5.23, eager attention, no cache: 39,157,760.
+func TestEveryExpert(t *testing.T) {
+	m := describe(t, []byte(`{"model_type":"llama4_text","architectures":["Llama4ForCausalLM"],"hidden_size":64,"intermediate_size":96,
+		"intermediate_size_mlp":128,"num_hidden_layers":4,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"vocab_size":100,
+		"num_local_experts":4,"num_experts_per_tok":1,"interleave_moe_layer_step":2,"attention_chunk_size":128}`), "")
+	f := ForwardFLOPs(m, estimator.Pass{Batch: 2, Seq: 32}, Options{})
+	if got := named(&f, "every expert run"); got == nil || got.Int64() != 39_157_760 {
+		t.Errorf("every expert run: %d FLOPs, measured 39,157,760", got)
+	}
+	if f.Forward.Int64() != 39_157_760-3*4_718_592 { // one of four runs
+		t.Errorf("the chosen one: %d FLOPs", f.Forward)
+	}
+}
+
 func TestAcceleratorNames(t *testing.T) {
 	for name, want := range map[string]string{"A100-80GB": "A100-SXM-80GB", "a100 40gb": "A100-SXM-40GB", "H100-80GB": "H100-SXM",
 		"H100": "H100-SXM", "h100-94gb": "H100-NVL", "4090": "RTX-4090"} {

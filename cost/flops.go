@@ -202,7 +202,8 @@ func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimato
 		list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values (Megatron-LM)", ofForward})
 	}
 	if grouped := routedWork(work); grouped.Sign() > 0 {
-		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see", ofForward})
+		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see", ofForward},
+			everyExpert(m, f, grouped))
 	}
 	counts := estimator.Count(m.Tensors())
 	active := big.NewInt(counts.Active)

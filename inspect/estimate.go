@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"math/big"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -44,7 +45,8 @@ func (a *account) estimate(info source.Info, class string) (*Estimate, error) {
 	}
 	counts := estimator.Count(a.model.Tensors())
 	stored := counts.Stored()
-	e.Counts = EstimateCounts{&counts.Unique, &counts.Unique, &counts.NonEmbedding, &counts.Active, &stored}
+	e.Counts = EstimateCounts{&counts.Unique, &counts.Unique, &counts.NonEmbedding, &counts.Active, &stored,
+		new(big.Int).Lsh(big.NewInt(counts.Unique), 1)}
 	e.Formula, e.Ledger.Rows = formulaOf(a.model)
 	e.Ledger.Unexplained = new(int64)
 	return e, nil

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"math/big"
+
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/reconcile"
@@ -173,4 +175,6 @@ type EstimateCounts struct {
 	NonEmbeddingParameters *int64 `json:"non_embedding_parameters"`
 	ActiveParameters       *int64 `json:"active_parameters"`
 	StoredElements         *int64 `json:"stored_elements"` // what saving the model would store
+
+	BF16Bytes *big.Int `json:"bf16_bytes"` // of the unique parameters, two bytes each
 }

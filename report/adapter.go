@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 	"strings"
@@ -59,6 +60,26 @@ func joinNumbers(numbers []int64) string {
 		parts[i] = fmt.Sprint(n)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// adapterRows writes the same as rows of a sheet.
+func adapterRows(c *csv.Writer, name string, a *inspect.Adapter) {
+	if a == nil {
+		return
+	}
+	for _, line := range adapterText(a) {
+		c.Write([]string{name, "adapter", "", "", "", Safe(line)})
+	}
+	c.Write([]string{name, "adapter", "trainable parameters", number(a.Trainable), "", ""})
+	c.Write([]string{name, "adapter", "parameters of the base", number(a.BaseParameters), "", Safe(a.Base)})
+}
+
+// meaningOf says what a count means, of an adapter where it is one.
+func meaningOf(d *inspect.Definition, a *inspect.Adapter) string {
+	if a == nil {
+		return d.Meaning
+	}
+	return adapterMeaning(d.Name, d.Meaning)
 }
 
 // adapterMeaning says what a count means for an adapter.

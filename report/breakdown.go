@@ -20,7 +20,7 @@ func layers(w io.Writer, in *inspect.Inspection, style Style) {
 }
 
 func layerTable(l *inspect.LayerSum) *table {
-	t := &table{indent: "  "}
+	t := &table{indent: "  ", columns: sumColumns}
 	for _, m := range l.Modules {
 		if !m.Apart {
 			t.add("+ "+m.Module, Thousands(m.Elements), "")
@@ -93,7 +93,7 @@ func sameModules(a, b []inspect.ModuleSum) bool {
 func breakdown(w io.Writer, in *inspect.Inspection, by string, style Style) {
 	t := &table{indent: "  "}
 	for _, row := range Breakdown(in, by) {
-		t.add(row.Name, Thousands(row.Elements), Bytes(row.Bytes)+row.Remark)
+		t.add(row.Name, Thousands(row.Elements), exactBytes(row.Bytes)+row.Remark)
 	}
 	fmt.Fprintf(w, "\n  by %s\n", by)
 	t.write(w, style)

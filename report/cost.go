@@ -37,13 +37,6 @@ func several[T any](w io.Writer, format string, values []T) (done bool, err erro
 	return false, nil
 }
 
-// title writes the line above a result.
-func title(w io.Writer, style Style, parts ...string) {
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	fmt.Fprintln(w, wrap(Safe(strings.Join(parts, " · ")), style.Width, "  "))
-	fmt.Fprintln(w)
-}
-
 // FLOPs writes the costs of passes: one in full, several as a table.
 func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bool) error {
 	if done, err := several(w, format, all); done {
@@ -52,12 +45,8 @@ func FLOPs(w io.Writer, format string, all []ModelFLOPs, style Style, explain bo
 	if format == "csv" {
 		return flopsSheet(all).write(w)
 	}
-	if len(all) == 1 && format == "text" {
-		flopsInFull(w, &all[0], style)
-		if explain {
-			writeFormulas(w, all[0].Formulas, style)
-		}
-		return nil
+	if len(all) == 1 {
+		return flopsPage(&all[0], explain).write(w, format, style)
 	}
 	g := &grid{columns: []string{"model", "batch:", "tokens:", "past:", "forward FLOPs:", "training FLOPs:", "linear A:", "A share:", "attention B:", "B share:", "textbook:"}}
 	for i := range all {
@@ -100,7 +89,11 @@ func flopsSheet(all []ModelFLOPs) *sheet {
 		for _, c := range f.Conventions {
 			s.set("convention_"+columnName(c.Name)+"_flops", c.FLOPs)
 		}
+		for _, l := range f.Layers {
+			s.set(columnName(strings.ReplaceAll(layersText(l.Layers), "–", "_to_"))+"_flops", l.Each)
+		}
 		for _, b := range f.Bounds {
+			s.set(b.Accelerator+"_peak_flops_per_second", b.Peak)
 			s.set(b.Accelerator+"_forward_at_least_seconds", b.ForwardSeconds)
 			s.set(b.Accelerator+"_training_at_least_seconds", b.TrainingSeconds)
 		}
@@ -108,13 +101,12 @@ func flopsSheet(all []ModelFLOPs) *sheet {
 	return s
 }
 
-func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
+func flopsPage(f *ModelFLOPs, explain bool) *page {
 	cached := ""
 	if f.Past > 0 {
 		cached = Thousands(f.Past) + " cached"
 	}
-	title(w, style, f.Model, f.Architecture, "batch "+Thousands(f.Batch), plural(f.Seq, "new token"), cached)
-	t := &table{indent: "  ", wraps: true}
+	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "FLOPs", ""}}
 	t.heading("forward pass")
 	for _, c := range f.Components {
 		if c.FLOPs.Sign() > 0 || c.Name == "embeddings" {
@@ -126,6 +118,9 @@ func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
 		t.add("  linear part A", Big(f.Linear), percent(1-f.AttentionShare)+", matrices of parameters")
 		t.add("  attention part B", Big(f.Attention), percent(f.AttentionShare)+", scores and values")
 	}
+	for _, l := range f.Layers {
+		t.add("  "+layersText(l.Layers), Big(l.Each), "")
+	}
 	for _, b := range f.Bounds {
 		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), peakText(&b))
 	}
@@ -136,8 +131,12 @@ func flopsInFull(w io.Writer, f *ModelFLOPs, style Style) {
 		t.blank()
 		trainingStepLines(t, f)
 	}
-	t.write(w, style)
-	writeAssumptions(w, f.Assumptions, style)
+	p := &page{about: []string{f.Model, f.Architecture, "batch " + Thousands(f.Batch), plural(f.Seq, "new token"), cached},
+		tables: []*table{t}, notes: f.Assumptions}
+	if explain {
+		p.formulas = f.Formulas
+	}
+	return p
 }
 
 func trainingStepLines(t *table, f *ModelFLOPs) {
@@ -157,6 +156,17 @@ func trainingStepLines(t *table, f *ModelFLOPs) {
 	conventionLines(t, f, "training")
 }
 
+// layersText writes a set of layers for a reader: encoder{0..11} is each of
+// encoder layers 0–11.
+func layersText(set string) string {
+	tower, numbers, _ := strings.Cut(strings.TrimSuffix(set, "}"), "{")
+	numbers = strings.NewReplacer("..", "–", ",", ", ").Replace(numbers)
+	if strings.ContainsAny(numbers, "–,") {
+		return strings.TrimSpace("each of "+strings.TrimSpace(tower+" layers")) + " " + numbers
+	}
+	return strings.TrimSpace(tower+" layer") + " " + numbers
+}
+
 func peakText(b *cost.Bound) string {
 	return fmt.Sprintf("at the %s peak of %.4g TFLOP/s", b.DType, b.Peak/1e12)
 }
@@ -167,20 +177,10 @@ func conventionLines(t *table, f *ModelFLOPs, of string) {
 	recomputes := new(big.Int).Sub(f.Training, f.Forward).Cmp(f.Backward) > 0
 	for _, c := range f.Conventions {
 		switch {
-		case c.Of != of, c.Name == "exact matmul", c.Name == "grouped_mm counted as 0", strings.HasSuffix(c.Name, ", recomputed") && !recomputes:
+		case c.Of != of, c.Name == "exact matmul", strings.HasSuffix(c.Name, ", recomputed") && !recomputes:
 		case c.FLOPs.Sign() > 0:
 			t.add("  "+c.Name, Big(c.FLOPs), c.Formula)
 		}
-	}
-}
-
-// writeAssumptions writes what figures rest on below them.
-func writeAssumptions(w io.Writer, list []string, style Style) {
-	if len(list) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, a := range list {
-		fmt.Fprintln(w, wrap("  "+Safe(a), style.Width, "    "))
 	}
 }
 
@@ -192,12 +192,8 @@ func KVCaches(w io.Writer, format string, all []ModelKV, style Style, explain bo
 	if format == "csv" {
 		return kvSheet(all).write(w)
 	}
-	if len(all) == 1 && format == "text" {
-		kvInFull(w, &all[0], style)
-		if explain {
-			writeFormulas(w, all[0].Formulas, style)
-		}
-		return nil
+	if len(all) == 1 {
+		return kvPage(&all[0], explain).write(w, format, style)
 	}
 	g := &grid{columns: []string{"model", "dtype", "batch:", "tokens:", "bytes:", "size:", "bytes a token:", "cache of"}}
 	for i := range all {
@@ -241,20 +237,18 @@ func kvSheet(all []ModelKV) *sheet {
 				name = fmt.Sprintf("%s_size%d", base, n)
 			}
 			s.set(name+"_layers", group.count)
+			s.set(name+"_each_bytes", group.each)
 			s.set(name+"_bytes", group.total)
 		}
 	}
 	return s
 }
 
-func kvInFull(w io.Writer, k *ModelKV, style Style) {
+func kvPage(k *ModelKV, explain bool) *page {
 	if len(k.Layers) == 0 {
-		title(w, style, k.Model, k.Architecture)
-		fmt.Fprintln(w, "  encoder: no cache")
-		return
+		return &page{about: []string{k.Model, k.Architecture}, notes: []string{"encoder: no cache"}}
 	}
-	title(w, style, k.Model, k.Architecture, k.DType, "batch "+Thousands(k.Batch), plural(k.Tokens, "cached token"), "as "+conventionText(k))
-	t := &table{indent: "  ", wraps: true}
+	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "bytes", ""}}
 	for _, group := range foldCache(k.Layers) {
 		t.add(fmt.Sprintf("+ %s, %s", plural(int64(group.count), "layer"), group.text()), Big(group.total), fmt.Sprintf("%s bytes each", Big(group.each)))
 	}
@@ -265,8 +259,12 @@ func kvInFull(w io.Writer, k *ModelKV, style Style) {
 	if k.StateBytes.Sign() > 0 {
 		t.add("  fixed states", Big(k.StateBytes), "bytes in all, whatever the length")
 	}
-	t.write(w, style)
-	writeAssumptions(w, k.Assumptions, style)
+	p := &page{about: []string{k.Model, k.Architecture, k.DType, "batch " + Thousands(k.Batch), plural(k.Tokens, "cached token"), "as " + conventionText(k)},
+		tables: []*table{t}, notes: k.Assumptions}
+	if explain {
+		p.formulas = k.Formulas
+	}
+	return p
 }
 
 func conventionText(k *ModelKV) string {

@@ -5,47 +5,54 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
+	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/inspect"
 	"github.com/hf-inspect/hf-inspect/reconcile"
 )
+
+// csvColumns are those of inspections and estimates.
+var csvColumns = []string{"model", "section", "name", "elements", "bytes", "detail"}
 
 // CSV writes an inspection as rows: model, section, name, elements, bytes,
 // detail. Unknown numbers are empty.
 func CSV(w io.Writer, in *inspect.Inspection, header bool) error {
 	c := csv.NewWriter(w)
 	if header {
-		c.Write([]string{"model", "section", "name", "elements", "bytes", "detail"})
+		c.Write(csvColumns)
 	}
 	name := Safe(in.Source.Location)
+	for _, row := range [][2]string{{"architecture", in.Model.Architecture}, {"model_type", in.Model.ModelType}, {"dtype", in.Model.DType},
+		{"quantization", in.Model.Quantization}, {"source", origin(in.Source.Info)}} {
+		if row[1] != "" {
+			c.Write([]string{name, "model", row[0], "", "", Safe(row[1])})
+		}
+	}
+	c.Write([]string{name, "model", "files", "", strconv.FormatInt(in.Source.FileBytes, 10), plural(int64(in.Source.Files), "file")})
+	adapterRows(c, name, in.Adapter)
 	for _, d := range in.Counts.Definitions() {
-		c.Write([]string{name, "count", d.Name, number(d.Value), "", d.Meaning})
+		bytes := ""
+		if d.Value == &in.Counts.StoredElements {
+			bytes = strconv.FormatInt(in.Counts.StoredBytes, 10)
+		}
+		c.Write([]string{name, "count", d.Name, number(d.Value), bytes, meaningOf(&d, in.Adapter)})
+	}
+	if q := in.Quantisation; q != nil {
+		c.Write([]string{name, "count", "bits per weight", "", "", plainFloat(q.BitsPerWeight)})
+		for _, r := range q.ByRole {
+			c.Write([]string{name, "bits_per_weight", r.Role, "", "", plainFloat(r.BitsPerWeight)})
+		}
 	}
 	writeFormula(c, name, &in.Formula)
 	writeRows(c, name, in.Ledger.Rows)
-	c.Write([]string{name, "ledger", "unexplained", number(in.Ledger.Unexplained), "", ""})
+	c.Write([]string{name, "ledger", "unexplained", number(in.Ledger.Unexplained), "", Safe(strings.Join(in.Ledger.UnexplainedTensors, " "))})
 	for _, by := range Breakdowns {
 		for _, r := range Breakdown(in, by) {
 			c.Write([]string{name, "by_" + by, Safe(r.Name), strconv.FormatInt(r.Elements, 10), strconv.FormatInt(r.Bytes, 10), r.Remark})
 		}
 	}
-	for _, f := range in.Findings {
-		c.Write([]string{name, "finding", f.Code, "", "", Safe(fmt.Sprintf("%s: %s", f.Severity, f.Message))})
-	}
-	c.Flush()
-	return c.Error()
-}
-
-// EstimateCSV writes an estimate as the same rows.
-func EstimateCSV(w io.Writer, e *inspect.Estimate) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"model", "section", "name", "elements", "bytes", "detail"})
-	name := Safe(e.Source.Location)
-	for _, d := range estimateCounts(e) {
-		c.Write([]string{name, "count", d.Name, number(d.Value), "", d.Meaning})
-	}
-	writeFormula(c, name, &e.Formula)
-	writeRows(c, name, e.Ledger.Rows)
+	writeFindings(c, name, in.Findings)
 	c.Flush()
 	return c.Error()
 }
@@ -56,6 +63,15 @@ func writeFormula(c *csv.Writer, name string, f *inspect.Formula) {
 	}
 	if f.DerivedValue != nil {
 		c.Write([]string{name, "formula", "derived", number(f.DerivedValue), "", *f.Derived})
+	}
+	for _, s := range f.Symbols {
+		c.Write([]string{name, "symbol", s.Name, strconv.FormatInt(s.Value, 10), "", meanings[s.Name]})
+	}
+}
+
+func writeFindings(c *csv.Writer, name string, findings []finding.Finding) {
+	for _, f := range findings {
+		c.Write([]string{name, "finding", f.Code, "", "", Safe(fmt.Sprintf("%s: %s", f.Severity, f.Message))})
 	}
 }
 

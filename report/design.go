@@ -47,7 +47,7 @@ func Designs(w io.Writer, format string, d *Design, style Style) error {
 	if format == "csv" {
 		return designSheet(d).write(w)
 	}
-	g := &grid{columns: []string{"rank:", "parameters:", "off:", "d:", "layers:", "d/layer:", "heads:", "KV:", "head dim:", "ff:", "active:", "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:"}}
+	g := &grid{columns: []string{"rank:", "parameters:", "off:", "d:", "layers:", "d/layer:", "heads:", "KV:", "head dim:", "ff:", "active:", "forward FLOPs:", "step FLOPs:", "KV bytes:", "weights:", "inference:", "training:"}}
 	for _, s := range d.Shapes {
 		active := ""
 		if s.ActiveParameters != s.Parameters {
@@ -55,23 +55,33 @@ func Designs(w io.Writer, format string, d *Design, style Style) error {
 		}
 		g.rows = append(g.rows, []string{Thousands(s.Rank), Thousands(s.Parameters), fmt.Sprintf("%+.2f %%", 100*s.Distance), Thousands(s.Sizes.Hidden),
 			Thousands(s.Sizes.Layers), fmt.Sprintf("%.0f", s.Aspect), Thousands(s.Sizes.Heads), Thousands(s.Sizes.KVHeads), Thousands(s.Sizes.HeadDim),
-			Thousands(s.Sizes.Width), active, scientific(s.Forward), BinaryBytes(s.KV), BinaryBytes(s.Weights),
+			Thousands(s.Sizes.Width), active, scientific(s.Forward), scientific(s.Training), BinaryBytes(s.KV), BinaryBytes(s.Weights),
 			BinaryBytes(s.Inference), BinaryBytes(s.TrainMemory)})
 	}
-	if format != "text" {
-		return g.fitted(w, format, style)
+	about := []string{fmt.Sprintf("%s parameters (%s)", spoken(d.Target.Parameters), Thousands(int64(d.Target.Parameters))), d.Target.From, kindText(d),
+		"batch " + Thousands(d.Target.Batch), plural(d.Target.Seq, "token"), d.Target.DType}
+	if format == "markdown" {
+		m := &markdown{w: w}
+		m.title(about)
+		if m.err == nil {
+			m.err = g.fitted(w, format, style)
+		}
+		m.notes(d.Assumptions)
+		return m.err
 	}
-	kind := ""
-	if len(d.Shapes) > 0 {
-		kind = "kind " + d.Shapes[0].Sizes.Kind
-	}
-	title(w, style, fmt.Sprintf("%s parameters (%s)", spoken(d.Target.Parameters), Thousands(int64(d.Target.Parameters))), d.Target.From, kind,
-		"batch "+Thousands(d.Target.Batch), plural(d.Target.Seq, "token"), d.Target.DType)
-	if err := g.fitted(w, format, style, "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:", "d/layer:", "active:"); err != nil {
+	title(w, style, about...)
+	if err := g.fitted(w, format, style, "step FLOPs:", "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:", "d/layer:", "active:"); err != nil {
 		return err
 	}
-	writeAssumptions(w, d.Assumptions, style)
+	writeNotes(w, d.Assumptions, style)
 	return nil
+}
+
+func kindText(d *Design) string {
+	if len(d.Shapes) == 0 {
+		return ""
+	}
+	return "kind " + d.Shapes[0].Sizes.Kind
 }
 
 // designSheet has a row for each shape with every figure.
@@ -86,7 +96,7 @@ func designSheet(d *Design) *sheet {
 		}{{"rank", s.Rank}, {"parameters", s.Parameters}, {"distance_share", s.Distance}, {"kind", s.Sizes.Kind}, {"hidden_size", s.Sizes.Hidden},
 			{"layers", s.Sizes.Layers}, {"hidden_size_per_layer", s.Aspect}, {"heads", s.Sizes.Heads}, {"kv_heads", s.Sizes.KVHeads},
 			{"head_dim", s.Sizes.HeadDim}, {"feed_forward_width", s.Sizes.Width}, {"active_parameters", s.ActiveParameters},
-			{"batch_sequences", d.Target.Batch}, {"sequence_tokens", d.Target.Seq}, {"dtype", d.Target.DType},
+			{"vocabulary", s.Sizes.Vocabulary}, {"target_parameters", d.Target.Parameters}, {"batch_sequences", d.Target.Batch}, {"sequence_tokens", d.Target.Seq}, {"dtype", d.Target.DType},
 			{"forward_flops", s.Forward}, {"training_step_flops", s.Training}, {"kv_bytes", s.KV}, {"weights_bytes", s.Weights},
 			{"inference_bytes", s.Inference}, {"training_bytes", s.TrainMemory}} {
 			sheet.set(c.name, c.value)

@@ -33,6 +33,14 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(value, 'f', digits, 64) + " " + units[unit]
 }
 
+// exactBytes writes a size to the byte, and in decimal units where it is large.
+func exactBytes(n int64) string {
+	if n < 1000 {
+		return Bytes(n)
+	}
+	return Thousands(n) + " bytes = " + Bytes(n)
+}
+
 // plainFloat writes a number for a sheet: all its digits, no exponent below 10¹⁵.
 func plainFloat(f float64) string {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e15 {

@@ -22,12 +22,11 @@ func Memory(w io.Writer, format string, all []ModelMemory, style Style, explain 
 	if done, err := several(w, format, all); done {
 		return err
 	}
-	if len(all) == 1 && format == "text" {
-		memoryInFull(w, &all[0], style, explain)
-		return nil
-	}
 	if format == "csv" {
 		return memorySheet(all).write(w)
+	}
+	if len(all) == 1 {
+		return memoryPage(&all[0], explain).write(w, format, style)
 	}
 	g := &grid{columns: []string{"model", "dtype", "batch:", "seq:", "weights:", "KV:", "activations:", "gradients:", "optimizer:", "total bytes:", "total:", "fits"}}
 	for i := range all {
@@ -62,6 +61,11 @@ func memorySheet(all []ModelMemory) *sheet {
 		for _, row := range append(memoryRows(m), memoryRow{"total", m.Total}, memoryRow{"overhead", m.Overhead}) {
 			s.set(columnName(row.name)+"_bytes", row.bytes)
 		}
+		s.set("config_positions", m.Positions)
+		if m.Master != nil {
+			s.set("trainable_parameters", m.Trainable)
+			s.set("master_weights_bytes", m.Master)
+		}
 		for _, n := range m.NotLoaded {
 			s.set("not_loaded_"+columnName(n.What)+"_bytes", n.Bytes)
 		}
@@ -85,6 +89,9 @@ func fitCells(s *sheet, f *cost.Fit) {
 	s.set(name+"largest_batch_sequences", f.LargestB)
 	s.set(name+"largest_sequence_tokens", f.LargestS)
 	if f.Speed != nil {
+		s.set(name+"decode_step_bytes", f.DecodeBytes)
+		s.set(name+"decode_step_flops", f.DecodeFLOPs)
+		s.set(name+"prefill_flops", f.PrefillFLOPs)
 		s.set(name+"decode_step_at_best_seconds", f.DecodeSeconds)
 		s.set(name+"decode_at_best_tokens_per_second", f.TokensPerSecond)
 		s.set(name+"prefill_at_best_seconds", f.PrefillSeconds)
@@ -123,22 +130,22 @@ func fitsText(fits []cost.Fit) string {
 	return text
 }
 
-func memoryInFull(w io.Writer, m *ModelMemory, style Style, explain bool) {
+func memoryPage(m *ModelMemory, explain bool) *page {
 	devices := ""
 	if m.Devices > 1 {
 		devices = fmt.Sprintf("each of %s devices", Thousands(m.Devices))
 	}
-	title(w, style, m.Model, m.Architecture, m.Mode, "batch "+Thousands(m.Batch), plural(m.Seq, "token"), dtypeText(m), devices)
-	t := &table{indent: "  ", wraps: true}
+	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "figure", ""}}
 	memoryLines(t, m)
 	for i := range m.Fits {
 		fitLines(t, &m.Fits[i], m)
 	}
-	t.write(w, style)
+	p := &page{about: []string{m.Model, m.Architecture, m.Mode, "batch " + Thousands(m.Batch), plural(m.Seq, "token"), dtypeText(m), devices},
+		tables: []*table{t}, notes: m.Assumptions}
 	if explain {
-		writeFormulas(w, m.Formulas, style)
+		p.formulas = m.Formulas
 	}
-	writeAssumptions(w, m.Assumptions, style)
+	return p
 }
 
 type memoryRow struct {
@@ -156,7 +163,7 @@ func memoryRows(m *ModelMemory) []memoryRow {
 func memoryLines(t *table, m *ModelMemory) {
 	for _, row := range memoryRows(m) {
 		if row.bytes.Sign() > 0 {
-			t.add("+ "+row.name, Big(row.bytes), BothBytes(row.bytes))
+			t.add("+ "+row.name, Big(row.bytes), BothBytes(row.bytes)+partText(m, row.name))
 		}
 	}
 	t.strong("= bytes in all", Big(m.Total), BothBytes(m.Total))
@@ -167,6 +174,14 @@ func memoryLines(t *table, m *ModelMemory) {
 	if m.Korthikanti != nil {
 		t.add("  activations by Korthikanti", Big(m.Korthikanti.TotalBytes), m.Korthikanti.Formula)
 	}
+}
+
+// partText says what is within a figure.
+func partText(m *ModelMemory, name string) string {
+	if name != "optimizer" || m.Master.Sign() == 0 {
+		return ""
+	}
+	return ", of it 32-bit weights " + Big(m.Master)
 }
 
 func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
@@ -189,7 +204,8 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	}
 	t.add("  largest sequence", orNone(f.LargestS), at)
 	if s := f.Speed; s != nil {
-		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %.4g FLOP/byte, ridge %.4g", rounded(s.TokensPerSecond), s.DecodeBound, s.Intensity, s.Ridge))
+		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %s over %s are %.4g FLOP/byte, the ridge is at %.4g",
+			rounded(s.TokensPerSecond), s.DecodeBound, scientific(s.DecodeFLOPs), BinaryBytes(s.DecodeBytes), s.Intensity, s.Ridge))
 		t.add("  prefill, at best", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds), fmt.Sprintf("bound by %s: %s", s.PrefillBound, scientific(s.PrefillFLOPs)))
 	} else if m.Mode == "inference" && !f.Fits {
 		t.add("  speed", "none", "does not fit: no speed")
@@ -201,23 +217,4 @@ func orNone(n int64) string {
 		return "none"
 	}
 	return Thousands(n)
-}
-
-// writeFormulas writes each figure's formula in symbols, in numbers, and its result.
-func writeFormulas(w io.Writer, formulas []cost.Formula, style Style) {
-	for _, f := range formulas {
-		fmt.Fprintln(w)
-		fmt.Fprintln(w, wrap("  "+Safe(f.Name+" = "+f.Symbols), style.Width, "      "))
-		if f.Numbers != "" && f.Numbers != f.Symbols {
-			fmt.Fprintln(w, wrap("    = "+Safe(f.Numbers), style.Width, "      "))
-		}
-		fmt.Fprintln(w, "    = "+resultText(f.Result)+" "+f.Unit)
-	}
-}
-
-func resultText(result any) string {
-	if n, ok := result.(*big.Int); ok {
-		return Big(n)
-	}
-	return fmt.Sprintf("%.6g", result)
 }

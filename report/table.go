@@ -26,6 +26,8 @@ type table struct {
 	lines  []line
 	indent string
 	wraps  bool // long remarks go on in further lines; else they are cut
+
+	columns [3]string // names in Markdown, which wants a head
 }
 
 func (t *table) add(label, number, remark string) {

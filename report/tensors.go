@@ -104,7 +104,7 @@ func StoredTensors(w io.Writer, format string, rows []inspect.StoredTensor) erro
 		r := &rows[i]
 		g.rows = append(g.rows, []string{Safe(r.Name), r.DType, ShapeText(r.Shape), exact(r.Elements, format), exact(r.Bytes, format), Safe(r.File), r.Role, r.Status})
 	}
-	return g.write(w, format)
+	return g.writeHeaded(w, format)
 }
 
 // exact writes a number for a reader, or for a sheet.
@@ -129,7 +129,7 @@ func ExpectedTensors(w io.Writer, format string, rows []inspect.ExpectedTensor) 
 		}
 		g.rows = append(g.rows, []string{Safe(r.Name), ShapeText(r.Shape), r.Role, Safe(tied)})
 	}
-	return g.write(w, format)
+	return g.writeHeaded(w, format)
 }
 
 // Architectures lists the described model types.
@@ -147,22 +147,4 @@ func Architectures(w io.Writer, format string, rows []inspect.Architecture) erro
 		g.rows = append(g.rows, []string{r.ModelType, r.Class, strconv.Itoa(e.Default), strconv.Itoa(e.Randomised), strconv.Itoa(e.Published), strconv.Itoa(e.Index), confirmed})
 	}
 	return g.writeHeaded(w, format)
-}
-
-// Description writes one description for a reader: its blocks with symbolic
-// shapes, its formula, and the config fields that it reads.
-func Description(w io.Writer, d *inspect.Description, style Style) {
-	fmt.Fprintf(w, "%s · %s · %s parameters under the class's defaults\n\n", d.ModelType, d.Architecture, Thousands(d.Parameters))
-	g := &grid{columns: []string{"name", "symbols", "shape", "role"}}
-	for _, t := range d.Tensors {
-		role := t.Role
-		if t.TiedTo != "" {
-			role += ", tied to " + t.TiedTo
-		}
-		g.rows = append(g.rows, []string{"  " + t.Name, t.Symbolic, ShapeText(t.Shape), role})
-	}
-	g.text(w)
-	fmt.Fprintf(w, "\n%s\n", wrap("  formula  "+d.Formula, style.Width, "    "))
-	fmt.Fprintln(w, wrap("  where    "+whereText(d.Symbols), style.Width, "    "))
-	fmt.Fprintln(w, wrap("  reads    "+strings.Join(d.Options, ", "), style.Width, "    "))
 }

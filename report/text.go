@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math/big"
 	"strings"
 	"unicode/utf8"
 
@@ -106,20 +105,19 @@ func origin(info source.Info) string {
 	return kind
 }
 
+// Columns of tables in Markdown.
+var (
+	countColumns = [3]string{"count", "elements", "what it counts"}
+	sumColumns   = [3]string{"", "elements", ""}
+)
+
 func countLines(in *inspect.Inspection) *table {
-	t := &table{indent: "  "}
+	t := &table{indent: "  ", columns: countColumns}
 	for i, d := range in.Counts.Definitions() {
 		if d.Value == nil && (!in.Model.Described || in.Adapter != nil) && i != 0 {
 			continue
 		}
-		if in.Adapter != nil {
-			d.Meaning = adapterMeaning(d.Name, d.Meaning)
-		}
-		if i == 0 {
-			t.strong(d.Name, orUnknown(d.Value), d.Meaning)
-			continue
-		}
-		t.add(d.Name, orUnknown(d.Value), d.Meaning)
+		t.lines = append(t.lines, line{label: d.Name, number: orUnknown(d.Value), remark: meaningOf(&d, in.Adapter), strong: i == 0})
 	}
 	if q := in.Quantisation; q != nil {
 		t.add("bits per weight", fmt.Sprintf("%.3f", q.BitsPerWeight), bitsByRole(q))
@@ -139,7 +137,7 @@ func bitsByRole(q *reconcile.QuantisationSummary) string {
 
 // ledgerLines writes the ledger as a sum that a reader can check with a pencil.
 func ledgerLines(formula *inspect.Formula, ledger *inspect.Ledger, counts *inspect.Counts) *table {
-	t := &table{indent: "  "}
+	t := &table{indent: "  ", columns: sumColumns}
 	formulaLines(t, formula, ledger.Rows)
 	planLines(t, formula, ledger.Rows, counts)
 	for _, row := range ledger.Rows {
@@ -256,42 +254,4 @@ func colorOf(s finding.Severity) string {
 		return "\x1b[33m"
 	}
 	return "\x1b[2m"
-}
-
-// EstimateText writes an estimate for a reader at a terminal.
-func EstimateText(w io.Writer, e *inspect.Estimate, style Style) {
-	title(w, style, e.Source.Location, e.Model.Architecture, "from the config alone")
-	counts := &table{indent: "  ", wraps: true}
-	for i, c := range estimateCounts(e) {
-		counts.lines = append(counts.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
-	}
-	if n := e.Counts.UniqueParameters; n != nil {
-		bytes := new(big.Int).Lsh(big.NewInt(*n), 1)
-		counts.add("bytes in bf16", Big(bytes), BothBytes(bytes)+", twice that in fp32")
-	}
-	formula := &table{indent: "  ", wraps: true}
-	formulaLines(formula, &e.Formula, e.Ledger.Rows)
-	inLine(w, style, counts, formula)
-	fmt.Fprintln(w, "\n"+wrap("  where "+explained(e.Formula.Symbols, []string{letters(e.Formula.Symbols)}, ""), style.Width, "    "))
-	if e.Model.Quantization != "" {
-		fmt.Fprintln(w, wrap("  counted as if unquantised; the config asks for "+Safe(e.Model.Quantization), style.Width, "    "))
-	}
-	Findings(w, e.Findings, style)
-}
-
-// letters names all symbols, so that all are explained.
-func letters(symbols []estimator.Symbol) string {
-	var text string
-	for _, s := range symbols {
-		text += " " + s.Name
-	}
-	return text
-}
-
-func whereText(symbols []estimator.Symbol) string {
-	parts := make([]string, len(symbols))
-	for i, s := range symbols {
-		parts[i] = fmt.Sprintf("%s = %s", s.Name, Thousands(s.Value))
-	}
-	return strings.Join(parts, ", ")
 }

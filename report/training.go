@@ -21,27 +21,18 @@ func Training(w io.Writer, format string, run ModelTraining, style Style, explai
 	if format == "json" || format == "jsonl" {
 		return JSON(w, run, format == "json")
 	}
-	t := trainingLines(&run)
-	switch format {
-	case "markdown":
-		m := &markdown{w: w}
-		m.printf("## %s\n\n", cell(run.Model))
-		m.ledger(t)
-		return m.err
-	case "csv":
+	if format == "csv" {
 		return trainingSheet(&run).write(w)
 	}
-	title(w, style, run.Model, run.Architecture, "training")
-	t.write(w, style)
+	p := &page{about: []string{run.Model, run.Architecture, "training"}, tables: []*table{trainingLines(&run)}, notes: run.Assumptions}
 	if explain {
-		writeFormulas(w, run.Formulas, style)
+		p.formulas = run.Formulas
 	}
-	writeAssumptions(w, run.Assumptions, style)
-	return nil
+	return p.write(w, format, style)
 }
 
 func trainingLines(run *ModelTraining) *table {
-	t := &table{indent: "  ", wraps: true}
+	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "figure", ""}}
 	t.add("parameters", Thousands(run.Parameters), "that run for a token")
 	t.add("tokens", rounded(run.Tokens), "")
 	t.add("compute-optimal tokens", rounded(run.OptimalTokens), run.OptimalRule)

@@ -9,13 +9,28 @@ import (
 )
 
 // Verdict writes the verification of one recording: a line, and a diff where
-// something moved; as CSV a row, or one for each change.
+// something moved; as CSV or Markdown a row, or one for each change, the first
+// below a head.
 func Verdict(w io.Writer, format string, v record.Verdict, first bool) error {
-	if format == "json" || format == "jsonl" {
+	switch format {
+	case "json", "jsonl":
 		return JSON(w, v, false)
-	}
-	if format == "csv" {
-		return verdictRows(w, v, first)
+	case "csv":
+		c := csv.NewWriter(w)
+		if first {
+			c.Write(verdictColumns)
+		}
+		c.WriteAll(verdictRows(v))
+		return c.Error()
+	case "markdown":
+		m := &markdown{w: w}
+		if first {
+			m.head(verdictColumns...)
+		}
+		for _, row := range verdictRows(v) {
+			m.row(row...)
+		}
+		return m.err
 	}
 	line := fmt.Sprintf("%-8s%s", v.Status, Safe(v.File))
 	if v.Error != "" {
@@ -26,20 +41,18 @@ func Verdict(w io.Writer, format string, v record.Verdict, first bool) error {
 	return err
 }
 
-func verdictRows(w io.Writer, v record.Verdict, first bool) error {
-	c := csv.NewWriter(w)
-	if first {
-		c.Write([]string{"file", "status", "error", "path", "old", "new"})
-	}
+var verdictColumns = []string{"file", "status", "error", "path", "old", "new"}
+
+func verdictRows(v record.Verdict) [][]string {
 	changes := v.Changes
 	if len(changes) == 0 {
 		changes = []record.Change{{}}
 	}
+	var rows [][]string
 	for _, change := range changes {
-		c.Write([]string{Safe(v.File), string(v.Status), Safe(v.Error), Safe(change.Path), Safe(change.Old), Safe(change.New)})
+		rows = append(rows, []string{Safe(v.File), string(v.Status), Safe(v.Error), Safe(change.Path), Safe(change.Old), Safe(change.New)})
 	}
-	c.Flush()
-	return c.Error()
+	return rows
 }
 
 // Changes writes what moved in a result.

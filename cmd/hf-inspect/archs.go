@@ -44,11 +44,7 @@ configs; real repositories whose index was met, name by name and byte by byte.`,
 			if err != nil {
 				return err
 			}
-			if s.format == "json" || s.format == "jsonl" {
-				return report.JSON(out, d, s.format == "json")
-			}
-			report.Description(out, d, s.style(out))
-			return nil
+			return report.Description(out, s.format, d, s.style(out))
 		},
 	}
 }

@@ -31,7 +31,7 @@ func newEstimate(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.printEstimate(cmd, e); err != nil {
+			if err := report.Estimate(cmd.OutOrStdout(), s.format, e, s.style(cmd.OutOrStdout())); err != nil {
 				return err
 			}
 			if finding.Worst(e.Findings) == finding.Error {
@@ -77,20 +77,4 @@ func configFile(path string) (data []byte, ok bool, err error) {
 	}
 	data, err = os.ReadFile(path)
 	return data, true, err
-}
-
-func (s *settings) printEstimate(cmd *cobra.Command, e *inspect.Estimate) error {
-	out := cmd.OutOrStdout()
-	switch s.format {
-	case "json":
-		return report.JSON(out, e, true)
-	case "jsonl":
-		return report.JSON(out, e, false)
-	case "markdown":
-		return report.EstimateMarkdown(out, e)
-	case "csv":
-		return report.EstimateCSV(out, e)
-	}
-	report.EstimateText(out, e, s.style(out))
-	return nil
 }

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"math/big"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
+	"github.com/hf-inspect/hf-inspect/inspect"
+)
+
+// Estimate writes what a config alone promises.
+func Estimate(w io.Writer, format string, e *inspect.Estimate, style Style) error {
+	switch format {
+	case "json", "jsonl":
+		return JSON(w, e, format == "json")
+	case "csv":
+		return estimateCSV(w, e)
+	}
+	return estimatePage(e).write(w, format, style)
+}
+
+func estimatePage(e *inspect.Estimate) *page {
+	counts := &table{indent: "  ", wraps: true, columns: countColumns}
+	for i, c := range estimateCounts(e) {
+		counts.lines = append(counts.lines, line{label: c.Name, number: orUnknown(c.Value), remark: c.Meaning, strong: i == 0})
+	}
+	if bytes := e.Counts.BF16Bytes; bytes != nil {
+		counts.add(bf16Name, Big(bytes), bf16Text(bytes))
+	}
+	formula := &table{indent: "  ", wraps: true, columns: sumColumns}
+	formulaLines(formula, &e.Formula, e.Ledger.Rows)
+	return &page{about: []string{e.Source.Location, e.Model.Architecture, "from the config alone"}, tables: []*table{counts, formula},
+		where: explained(e.Formula.Symbols, []string{letters(e.Formula.Symbols)}, ""), notes: estimateNotes(e), findings: e.Findings}
+}
+
+func estimateCounts(e *inspect.Estimate) []inspect.Definition {
+	return []inspect.Definition{
+		{Name: "unique parameters", Meaning: "ties counted once", Value: e.Counts.UniqueParameters},
+		{Name: "stored elements", Meaning: "what saving it stores, with buffers", Value: e.Counts.StoredElements},
+		{Name: "without embeddings", Meaning: "unique, no look-ups, no untied head", Value: e.Counts.NonEmbeddingParameters},
+		{Name: "active per token", Meaning: "unique that one token uses", Value: e.Counts.ActiveParameters},
+	}
+}
+
+const bf16Name = "bytes in bf16"
+
+func bf16Text(bytes *big.Int) string { return BothBytes(bytes) + ", twice that in fp32" }
+
+// estimateNotes says what the counts leave aside.
+func estimateNotes(e *inspect.Estimate) []string {
+	if e.Model.Quantization == "" {
+		return nil
+	}
+	return []string{"counted as if unquantised; the config asks for " + e.Model.Quantization}
+}
+
+// estimateCSV writes an estimate in the rows of an inspection.
+func estimateCSV(w io.Writer, e *inspect.Estimate) error {
+	c := csv.NewWriter(w)
+	c.Write(csvColumns)
+	name := Safe(e.Source.Location)
+	c.Write([]string{name, "model", "architecture", "", "", Safe(e.Model.Architecture)})
+	for _, d := range estimateCounts(e) {
+		c.Write([]string{name, "count", d.Name, number(d.Value), "", d.Meaning})
+	}
+	if bytes := e.Counts.BF16Bytes; bytes != nil {
+		c.Write([]string{name, "count", bf16Name, "", bytes.String(), bf16Text(bytes)})
+	}
+	writeFormula(c, name, &e.Formula)
+	writeRows(c, name, e.Ledger.Rows)
+	for _, note := range estimateNotes(e) {
+		c.Write([]string{name, "note", "", "", "", Safe(note)})
+	}
+	writeFindings(c, name, e.Findings)
+	c.Flush()
+	return c.Error()
+}
+
+// letters names all symbols, so that all are explained.
+func letters(symbols []estimator.Symbol) string {
+	var text string
+	for _, s := range symbols {
+		text += " " + s.Name
+	}
+	return text
+}
