@@ -115,6 +115,12 @@ const (
 	Rearranged   Status = "rearranged"
 )
 
+// Statuses lists every status, in the order above.
+func Statuses() []Status {
+	return []Status{Expected, Tied, Buffer, Mismatch, Unexpected, Missing, Section, OtherHead, Quantisation, Quantised, Beyond, Duplicate,
+		Inferred, Rearranged}
+}
+
 // Claim is a set of stored tensors of one template, dtype and shape that turned
 // out to be the same thing.
 type Claim struct {

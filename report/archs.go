@@ -53,6 +53,29 @@ func Description(w io.Writer, format string, d *inspect.Description, style Style
 	return nil
 }
 
+// Recording is an embedded recording.
+type Recording struct {
+	Repository string   `json:"repository"`
+	Aliases    []string `json:"aliases,omitempty"`
+	Revision   string   `json:"revision,omitempty"`
+	Provenance string   `json:"provenance"`
+	Date       string   `json:"date"`
+	How        string   `json:"how"`
+}
+
+// Recordings lists recordings.
+func Recordings(w io.Writer, format string, rows []Recording) error {
+	if done, err := list(w, format, rows); done {
+		return err
+	}
+	g := &grid{columns: []string{"recording", "also called", "provenance", "date"}}
+	for i := range rows {
+		r := &rows[i]
+		g.rows = append(g.rows, []string{Safe(r.Repository), Safe(strings.Join(r.Aliases, ", ")), r.Provenance, r.Date})
+	}
+	return g.writeHeaded(w, format)
+}
+
 func whereText(symbols []estimator.Symbol) string {
 	parts := make([]string, len(symbols))
 	for i, s := range symbols {

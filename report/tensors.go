@@ -41,7 +41,7 @@ func (g *grid) write(w io.Writer, format string) error {
 
 // writeHeaded is write with the column names above the text, too.
 func (g *grid) writeHeaded(w io.Writer, format string) error {
-	if format == "text" {
+	if format == "text" && len(g.rows) > 0 {
 		head := make([]string, len(g.columns))
 		for i, name := range g.columns {
 			head[i] = strings.TrimSuffix(name, ":")

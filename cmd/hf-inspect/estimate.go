@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -20,8 +21,11 @@ func newEstimate(s *settings) *cobra.Command {
 		Use:   "estimate CONFIG|FOLDER|MODEL",
 		Short: "Count what a config alone promises, and how it differs from the textbook formula",
 		Example: "  hf-inspect estimate ./config.json\n" +
+			"  hf-inspect estimate - < config.json\n" +
 			"  hf-inspect estimate --d 1600 --layers 48 --heads 25 --vocab 50257    # from sizes alone\n" +
 			"  hf-inspect estimate --d 4096 --layers 32 --heads 32 --kv-heads 8 --ff 14336 --vocab 128256",
+		Long: `Count what a config alone promises: no weights are read, and none are needed.
+CONFIG is a config.json, or - for one on standard input.`,
 		Args: shape.orModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.check(); err != nil {
@@ -53,9 +57,12 @@ func exactlyOne(_ *cobra.Command, args []string) error {
 
 func (s *settings) estimate(cmd *cobra.Command, model string) (*inspect.Estimate, error) {
 	opts := inspect.Options{Class: s.class}
-	if data, ok, err := configFile(model); ok {
+	if data, ok, err := configText(cmd, model); ok {
 		if err != nil {
 			return nil, err
+		}
+		if model == standardInput {
+			model = "standard input"
 		}
 		return inspect.EstimateJSON(model, data, opts)
 	}
@@ -64,6 +71,21 @@ func (s *settings) estimate(cmd *cobra.Command, model string) (*inspect.Estimate
 		return nil, err
 	}
 	return inspect.EstimateConfig(cmd.Context(), src, opts)
+}
+
+// standardInput names a config that is read from there.
+const standardInput = "-"
+
+// configText reads a config that is named as a file, or from standard input.
+func configText(cmd *cobra.Command, name string) (data []byte, ok bool, err error) {
+	if name != standardInput {
+		return configFile(name)
+	}
+	data, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), hfconfig.MaxSize+1))
+	if err == nil && len(data) > hfconfig.MaxSize {
+		err = fmt.Errorf("standard input: larger than %d bytes, no config", hfconfig.MaxSize)
+	}
+	return data, true, err
 }
 
 // configFile reads a file that is named as a config: any JSON file by its path.

@@ -34,7 +34,7 @@ func flagGroups() []flagGroup {
 			"zero", "schedule", "microbatches", "virtual-stages"}},
 		{shapeGroup, append(sizes, "kind", "tied", "gated", "ungated", "attention-bias")},
 		{sourceGroup, []string{"revision", "subfolder", "variant", "file", "class", "offline", "headers", "token-file", "no-cache", "parallel", "timeout"}},
-		{"Output", []string{"format", "explain", "verbose", "quiet", "progress", "help"}},
+		{"Output", []string{"format", "explain", "verbose", "quiet", "progress", "help", "version"}},
 	}
 }
 
@@ -46,7 +46,7 @@ const (
 // readsNoModel reports whether no flag of a source has an effect on a command.
 func readsNoModel(cmd *cobra.Command) bool {
 	for c := cmd; c.HasParent(); c = c.Parent() {
-		if slices.Contains([]string{"design", "archs", "version", "cache", "verify", "completion", "help"}, c.Name()) {
+		if slices.Contains([]string{"design", "archs", "version", "cache", "verify", "recordings", "completion", "help"}, c.Name()) {
 			return true
 		}
 	}

@@ -27,6 +27,7 @@ func exampleLines(t *testing.T) [][]string {
 		}
 		for line := range strings.SplitSeq(cmd.Example, "\n") {
 			line, _, _ = strings.Cut(line, "    #")
+			line, _, _ = strings.Cut(line, " < ")
 			words := strings.Fields(strings.ReplaceAll(line, "'", ""))
 			if len(words) == 0 || words[0] != "hf-inspect" {
 				t.Errorf("%s: %q is no call", cmd.CommandPath(), line)

@@ -107,6 +107,8 @@ func (s *settings) listMatching(cmd *cobra.Command, in *inspect.Inspection, patt
 	if err != nil {
 		return err
 	}
+	rows := matching(in, keep)
+	s.noMatch(cmd, len(rows))
 	fmt.Fprintln(cmd.OutOrStdout())
-	return report.StoredTensors(cmd.OutOrStdout(), s.format, matching(in, keep))
+	return report.StoredTensors(cmd.OutOrStdout(), s.format, rows)
 }

@@ -297,7 +297,7 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 // storedBytes are those that the model's class loads of its weights, nil where it
 // has none at hand, and what the files hold besides.
 func (s *settings) storedBytes(cmd *cobra.Command, name string, shape *shapeFlags, m *estimator.Model) (loaded *big.Int, beside []cost.NotLoaded) {
-	if _, isConfig, _ := configFile(name); isConfig || shape.given() {
+	if _, isConfig, _ := configFile(name); isConfig || name == standardInput || shape.given() {
 		return nil, nil
 	}
 	quiet := *s

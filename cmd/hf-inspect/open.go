@@ -42,7 +42,10 @@ func (recordings) Open(path string) (source.Source, bool, error) {
 func (s *settings) open(ctx context.Context, model string, stderr io.Writer) (source.Source, error) {
 	src, notices, err := locate.Open(ctx, model, s.locate(stderr))
 	s.say(stderr, "", notices)
-	return src, err
+	if err != nil {
+		return nil, nearRecordings(model, err)
+	}
+	return src, nil
 }
 
 func (s *settings) say(stderr io.Writer, about string, notices []locate.Notice) {
@@ -77,7 +80,7 @@ func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Wri
 	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel,
 		Progress: progress, WholeIndex: s.headers == "files", Base: s.base(stderr)})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", model, err)
+		return nil, fmt.Errorf("%s: %w", model, configAlone(ctx, model, src, err))
 	}
 	return in, nil
 }

@@ -68,12 +68,15 @@ func newRoot(tune func(*locate.Options)) *cobra.Command {
 			return inspectCommand.RunE(cmd, args)
 		},
 	}
+	version := buildVersion()
+	root.Version = version.Version
+	root.SetVersionTemplate(version.line() + "\n")
 	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())
 	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newMemory(s), newDesign(s),
-		newRecord(s), newVerify(s), newCache(s), newVersion(s))
+		newRecord(s), newRecordings(s), newVerify(s), newCache(s), newVersion(s))
 	return root
 }
 

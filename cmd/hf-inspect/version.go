@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,10 @@ type versionResult struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit,omitempty"`
 	Go            string `json:"go"`
+}
+
+func (v versionResult) line() string {
+	return strings.Join(strings.Fields("hf-inspect "+v.Version+" "+v.Commit+" "+v.Go), " ")
 }
 
 func newVersion(s *settings) *cobra.Command {
@@ -32,7 +37,7 @@ func newVersion(s *settings) *cobra.Command {
 			if s.format == "json" || s.format == "jsonl" {
 				return report.JSON(cmd.OutOrStdout(), v, s.format == "json")
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "hf-inspect", v.Version, v.Commit, v.Go)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), v.line())
 			return err
 		},
 	}
