@@ -1,6 +1,9 @@
 package estimator
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // NamedModule is a described block that holds tensors, folded: one entry stands for
 // all copies that differ only in their layer and expert numbers. Adapters name
@@ -69,4 +72,24 @@ func (m *NamedModule) Copies() int64 {
 func (m *NamedModule) Names(yield func(string) bool) {
 	t := Tensor{Template: m.Template, Index: m.Index}
 	t.Names(yield)
+}
+
+// AttentionPlace is where a model attends, folded as tensors are.
+type AttentionPlace struct {
+	Template string    // of the module, "*" where a number stands
+	Index    []Indices // the numbers at each "*", outermost first
+	KeyDim   int64     // features of one head's keys
+	Causal   bool      // tokens see those before them alone
+	Rotary   bool      // known to have rotary positions
+}
+
+// AttentionPlaces returns the places where the model attends, in order.
+func (m *Model) AttentionPlaces() []AttentionPlace {
+	var list []AttentionPlace
+	m.walk(func(l *leaf) {
+		if s := l.block.Scores; s != nil && !l.shared {
+			list = append(list, AttentionPlace{strings.Join(l.path, "."), l.index, s.KeyDim.Int(), !s.Bidirected && !s.Cross, !s.Saving.Rotary.IsZero()})
+		}
+	})
+	return list
 }

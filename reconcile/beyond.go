@@ -158,7 +158,7 @@ func (m *matching) matchOtherHeads() {
 func (m *matching) anyUnknown() bool {
 	unknown := false
 	m.eachGroup(func(g *group) {
-		if !unknown && bufferReason(g.name, g.shape) == "" {
+		if former, _ := formerBufferOf(g.name, g.shape); !unknown && former == nil {
 			unknown = slices.ContainsFunc(g.members, func(one member) bool {
 				s, _ := m.slots.forMember(g.name, &one)
 				return s == nil

@@ -2,70 +2,30 @@ package reconcile
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
-// bufferNames are endings of tensors that models register as buffers; shape
-// tells them from parameters of the same name.
-var bufferNames = []struct {
-	suffix, reason string
-	fits           func(shape []int64) bool
-}{
-	{"attn.bias", "causal masks", squareMask},
-	{"attention.bias", "causal masks", squareMask},
-	{"attn.masked_bias", "mask values", scalar},
-	{"attention.masked_bias", "mask values", scalar},
-	{"inv_freq", "rotary frequencies", anyVector},
-	{"rotary_pos_emb.inv_freq", "rotary frequencies", anyVector},
-	{"position_ids", "position numbers", func(shape []int64) bool { return len(shape) <= 2 }},
-	{"token_type_ids", "segment numbers", func(shape []int64) bool { return len(shape) == 2 }},
-	{"num_batches_tracked", "batch-norm counters", scalar},
-	{"running_mean", "batch-norm statistics", anyVector},
-	{"running_var", "batch-norm statistics", anyVector},
-	{"cos_cached", "rotary tables", anyShape},
-	{"sin_cached", "rotary tables", anyShape},
-}
-
-// squareMask is [1, 1, C, C].
-func squareMask(shape []int64) bool {
-	return len(shape) == 4 && shape[0] == 1 && shape[1] == 1 && shape[2] == shape[3]
-}
-
-func scalar(shape []int64) bool    { return len(shape) == 0 || len(shape) == 1 && shape[0] == 1 }
-func anyVector(shape []int64) bool { return len(shape) == 1 }
-func anyShape([]int64) bool        { return true }
-
-// bufferReason says what kind of buffer a name and shape are, "" for none.
-func bufferReason(name string, shape []int64) string {
-	for _, b := range bufferNames {
-		if (strings.HasSuffix(name, "."+b.suffix) || name == b.suffix) && b.fits(shape) {
-			return b.reason
-		}
-	}
-	return ""
-}
-
-// matchBuffers claims buffers: those that the description knows, and those that
-// older versions of the library stored.
+// matchBuffers claims the buffers that the description knows.
 func (m *matching) matchBuffers() {
 	m.eachGroup(func(g *group) {
-		reason := bufferReason(g.name, g.shape)
+		odd := false
 		taken := m.claimIf(g, Buffer, "buffer", 0, func(one *member) bool {
 			s, at := m.slots.forMember(g.name, one)
-			if s != nil && s.section == "" {
-				return s.Buffer && s.sameShape(g.shape) && s.take(at)
+			if s == nil || s.section != "" || !s.Buffer || !s.sameShape(g.shape) || !s.take(at) {
+				return false
 			}
-			return reason != ""
+			odd = odd || !bufferDTypes(s.DType).has(g.dtype)
+			return true
 		})
-		if taken == nil {
-			return
+		switch {
+		case taken == nil:
+		case odd:
+			m.addOddBuffers(g, taken, "buffers")
+		default:
+			m.addBuffers(g, taken, "buffers")
 		}
-		if reason == "" {
-			reason = "buffers"
-		}
-		m.addBuffers(g, taken, reason)
 	})
 	for _, s := range m.slots.all {
 		if s.Buffer && s.section == "" && s.missing() > 0 && m.in.Checkpoint.Complete {
@@ -74,9 +34,32 @@ func (m *matching) matchBuffers() {
 	}
 }
 
+// bufferDTypes are the dtypes in which a described buffer can stand: whole
+// numbers where the model fixes such a dtype, else floats.
+func bufferDTypes(fixed string) dtypes {
+	if d, ok := safetensors.ParseDType(fixed); ok && d.IsInteger() {
+		return oneOf(safetensors.I64, safetensors.I32)
+	}
+	return floats
+}
+
+// addBuffers accounts for buffers.
 func (m *matching) addBuffers(g *group, taken []member, reason string) {
-	elements := g.each() * int64(len(taken))
-	m.addRow("buffers", reason, productText(g, taken), elements, names(taken))
+	elements := m.bufferRow(g, taken, reason)
 	m.find(finding.New("HFI406", fmt.Sprintf("%s: %s elements of %s in %s, no parameters", namesOf(g.template, taken), finding.Number(elements), reason, g.dtype)).
 		About(names(taken)...))
+}
+
+// addOddBuffers accounts for tensors that have the name and the place of a
+// buffer, and another dtype or shape.
+func (m *matching) addOddBuffers(g *group, taken []member, reason string) {
+	m.bufferRow(g, taken, reason)
+	m.find(finding.New("HFI425", fmt.Sprintf("%s: %s are no %s %s", namesOf(g.template, taken), reason, g.dtype, shapeText(g.shape))).
+		About(names(taken)...))
+}
+
+func (m *matching) bufferRow(g *group, taken []member, reason string) (elements int64) {
+	elements = g.each() * int64(len(taken))
+	m.addRow("buffers", reason, productText(g, taken), elements, names(taken))
+	return elements
 }

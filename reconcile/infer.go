@@ -1,8 +1,10 @@
 package reconcile
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
@@ -51,19 +53,29 @@ func (m *matching) inferAll() {
 	sums := make(map[string]int64)
 	examples := make(map[string][]string)
 	var order []string
-	m.eachGroup(func(g *group) {
-		role, status, logical := inferRole(g.name), Inferred, g.each()
-		if bufferReason(g.name, g.shape) != "" || wholeNumbers.has(g.dtype) && g.packed == nil {
-			role, status, logical = "buffer", Buffer, 0
+	count := func(g *group, role string, taken []member) {
+		if taken == nil {
+			return
 		}
-		taken := m.claimIf(g, status, role, logical, func(*member) bool { return true })
 		if _, known := sums[role]; !known {
 			order = append(order, role)
 		}
 		sums[role] += g.each() * int64(len(taken))
-		examples[role] = append(examples[role], namesOf(g.template, taken))
+		if len(examples[role]) < finding.MostNames {
+			examples[role] = append(examples[role], namesOf(g.template, taken))
+		}
+	}
+	buffers := m.inferBuffers()
+	m.eachGroup(func(g *group) {
+		isBuffer := buffers.of(g)
+		count(g, "buffer", m.claimIf(g, Buffer, "buffer", 0, isBuffer))
+		role := inferRole(g.name)
+		count(g, role, m.claimIf(g, Inferred, role, g.each(), func(*member) bool { return true }))
 	})
 	for _, role := range order {
 		m.addRow(role, "inferred from names", "", sums[role], examples[role])
+	}
+	if n := buffers.frozen; n > 0 {
+		m.find(finding.New("HFI406", fmt.Sprintf("%s elements of weights and biases are taken for those of frozen batch norms, no parameters: they have statistics and no num_batches_tracked beside them", finding.Number(n))))
 	}
 }

@@ -66,6 +66,7 @@ var steps = []step{
 	(*matching).matchPrediction,
 	(*matching).matchLayersBeyond,
 	(*matching).matchExpertsBeyond,
+	(*matching).matchFormerBuffers,
 	(*matching).matchBiasesBeyond,
 	(*matching).matchAliases,
 	(*matching).matchSlices,
