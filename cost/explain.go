@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
@@ -52,13 +53,17 @@ func explainFLOPs(m *estimator.Model, p estimator.Pass, opts Options, f *FLOPs) 
 		}
 		list = append(list, Formula{c.Name, symbolic, numbers, c.FLOPs, "flops"})
 	}
-	return append(list, explainTotals(f, opts)...)
+	pixels := slices.ContainsFunc(work, func(w estimator.Work) bool { return w.Pixels })
+	return append(list, explainTotals(f, opts, pixels)...)
 }
 
-func explainTotals(f *FLOPs, opts Options) []Formula {
+func explainTotals(f *FLOPs, opts Options, pixels bool) []Formula {
 	backward, training := "2 · forward", "forward + backward"
+	if pixels {
+		backward += ", once for what takes pixels"
+	}
 	if opts.Fused {
-		backward = "2 · forward + ½ · attention where a fused kernel computes the scores anew"
+		backward += " + ½ · attention where a fused kernel computes the scores anew"
 	}
 	if opts.Recompute {
 		training += " + layers computed again"

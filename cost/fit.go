@@ -36,10 +36,6 @@ type Speed struct {
 	PeakDType       string   `json:"peak_dtype"`
 }
 
-// mostTokens bounds batch and sequence, and with them the search for what fits:
-// their product stays within 64 bits.
-const mostTokens = 1 << 31
-
 func (p *planned) fit(a Accelerator, mem *Memory) Fit {
 	capacity := a.MemoryBytes()
 	f := Fit{Accelerator: a.Name, MemoryBytes: capacity, Source: a.Source}
@@ -94,7 +90,7 @@ func (p *planned) with(batch, seq int64) *big.Int {
 // largest is the largest n whose total finds room, 0 where not even 1 does.
 func largest(room *big.Int, total func(int64) *big.Int) int64 {
 	high := int64(1)
-	for high < mostTokens && total(high).Cmp(room) <= 0 {
+	for high < estimator.MostTokens && total(high).Cmp(room) <= 0 {
 		high *= 2
 	}
 	low := high / 2 // fits, or is 0
@@ -114,8 +110,8 @@ func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
 	}
 	devices, bandwidth := float64(mem.Devices), a.BandwidthGBs*1e9
 	encoder := p.EncoderSeq
-	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder})
-	decode := p.model.DecodeFLOPs(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder}, !p.KV.Expanded)
+	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder, Sight: p.Sight})
+	decode := p.model.DecodeFLOPs(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder, Sight: p.Sight}, !p.KV.Expanded)
 	s := &Speed{DecodeFLOPs: decode, PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype}
 	weights := float(mem.Weights) * devices
 	s.DecodeBytes = rounded(weights*p.read(p.Batch) + float(mem.KV)*devices)

@@ -15,6 +15,7 @@ type FLOPs struct {
 	Batch int64 `json:"batch"`
 	Seq   int64 `json:"seq"`
 	Past  int64 `json:"past"`
+	Shown
 
 	Forward  *big.Int `json:"forward_flops"`
 	Backward *big.Int `json:"backward_flops"`
@@ -30,6 +31,18 @@ type FLOPs struct {
 	Bounds      []Bound      `json:"bounds,omitempty"` // on accelerators that are asked about
 	Assumptions []string     `json:"assumptions"`
 	Formulas    []Formula    `json:"formulas"` // each component in symbols, in numbers, as a result
+}
+
+// Shown is what a pass shows to towers for images.
+type Shown struct {
+	Images    int64            `json:"images,omitempty"`
+	ImageSide int64            `json:"image_side_pixels,omitempty"` // where not the config's
+	Grids     []estimator.Grid `json:"image_grids,omitempty"`       // of patches, where given
+	ImageOnly bool             `json:"only_images,omitempty"`       // the sequences are the images
+}
+
+func shown(m *estimator.Model, p estimator.Pass) Shown {
+	return Shown{m.Images(p), p.ImageSide, p.Grids, m.OnlyImages()}
 }
 
 // Component is one kind of work, all layers together.
@@ -61,7 +74,8 @@ type Options struct {
 // ForwardFLOPs answers for one pass.
 func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 	work := m.Forward(p)
-	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Forward: estimator.Total(work),
+	p = m.Seen(p)
+	f := FLOPs{Batch: p.Batch, Seq: p.Seq, Past: p.Past, Shown: shown(m, p), Forward: estimator.Total(work),
 		Assumptions: passAssumptions(m, p), Linear: new(big.Int), Attention: new(big.Int), Components: components(work), Layers: perLayer(work)}
 	for _, w := range work {
 		switch w.Kind {
@@ -197,13 +211,15 @@ func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimato
 	if !m.N.IsZero() && !m.D.IsZero() && !m.V.IsZero() && p.Past == 0 && f.Attention.Sign() > 0 {
 		list = append(list, textbook(m, p)...)
 	}
-	if p.Past == 0 && Decodes(m) && f.Attention.Sign() > 0 {
-		half := new(big.Int).Rsh(f.Attention, 1)
-		list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values (Megatron-LM)", ofForward})
+	if half := causalHalf(work); p.Past == 0 && half.Sign() > 0 {
+		list = append(list, Convention{"causal-halved attention", new(big.Int).Sub(f.Forward, half), "exact matmul − half of scores and values under a causal mask (Megatron-LM)", ofForward})
 	}
 	if grouped := routedWork(work); grouped.Sign() > 0 {
 		list = append(list, Convention{"grouped_mm counted as 0", new(big.Int).Sub(f.Forward, grouped), "exact matmul − routed experts, whose kernel the framework's counter does not see", ofForward},
 			everyExpert(m, f, grouped))
+	}
+	if m.ImageEach && !m.OnlyImages() {
+		return list // of text and of images: there is no one kind of token
 	}
 	counts := estimator.Count(m.Tensors())
 	active := big.NewInt(counts.Active)
@@ -235,6 +251,17 @@ func textbook(m *estimator.Model, p estimator.Pass) []Convention {
 		{"textbook, linear part A", a, "2n(12Nd² + Vd)", ofForward},
 		{"textbook, attention part B", b, "4Nn²d", ofForward},
 	}
+}
+
+// causalHalf is what causal masks hide of scores and values.
+func causalHalf(work []estimator.Work) *big.Int {
+	sum := new(big.Int)
+	for _, w := range work {
+		if w.Causal && (w.Kind == "scores" || w.Kind == "values") {
+			sum.Add(sum, w.FLOPs)
+		}
+	}
+	return sum.Rsh(sum, 1)
 }
 
 func routedWork(work []estimator.Work) *big.Int {

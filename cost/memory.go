@@ -12,9 +12,10 @@ import (
 // over; without parallelism that is the whole. A null figure does not exist in
 // the mode.
 type Memory struct {
-	Mode    string `json:"mode"` // inference, training
-	Batch   int64  `json:"batch"`
-	Seq     int64  `json:"seq"`
+	Mode  string `json:"mode"` // inference, training
+	Batch int64  `json:"batch"`
+	Seq   int64  `json:"seq"`
+	Shown
 	DType   string `json:"dtype"`
 	KVDType string `json:"kv_dtype,omitempty"`
 
@@ -59,8 +60,9 @@ type MemoryPlan struct {
 	Train      bool
 	Batch, Seq int64 // of a device: sequences of a micro-batch, tokens of each
 	EncoderSeq int64
-	Chunk      int64       // tokens of a prefill's pass at most; 0: all at once
-	DType      ElementType // of weights and activations
+	estimator.Sight
+	Chunk int64       // tokens of a prefill's pass at most; 0: all at once
+	DType ElementType // of weights and activations
 
 	Stored   *big.Int      // what is loaded of a checkpoint, in its dtypes, in place of parameters · dtype
 	Beside   []NotLoaded   // what that checkpoint holds besides
@@ -82,14 +84,24 @@ type MemoryPlan struct {
 	Accelerators  []Accelerator
 }
 
+func (plan *MemoryPlan) pass() estimator.Pass {
+	return estimator.Pass{Batch: plan.Batch, Seq: plan.Seq, EncoderSeq: plan.EncoderSeq, Sight: plan.Sight}
+}
+
 // MemoryOf answers a plan.
 func MemoryOf(m *estimator.Model, plan MemoryPlan) (*Memory, error) {
 	if plan.Batch < 1 || plan.Seq < 1 {
 		return nil, errors.New("batch and sequence count from 1")
 	}
-	if plan.Batch > mostTokens || plan.Seq > mostTokens || plan.EncoderSeq > mostTokens {
-		return nil, fmt.Errorf("batch and sequence end at %d", int64(mostTokens))
+	pass := plan.pass()
+	if err := m.Check(pass); err != nil {
+		return nil, err
 	}
+	if m.OnlyImages() {
+		pass = m.Seen(pass)
+		plan.Batch, plan.Seq, plan.Images = pass.Batch, pass.Seq, pass.Images
+	}
+	plan.EncoderSeq = m.EncoderTokens(pass)
 	if width := plan.DType.Bytes; plan.Train && (!width.IsInt() || width.Num().Int64() < 2) {
 		return nil, fmt.Errorf("training computes in fp32, bf16 or fp16, not %s", plan.DType.Name)
 	}
@@ -129,7 +141,7 @@ func newPlanned(m *estimator.Model, plan MemoryPlan) *planned {
 }
 
 func (p *planned) memory() *Memory {
-	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, DType: p.DType.Name, Positions: p.model.Positions, Parameters: p.counts.Unique,
+	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, Shown: shown(p.model, p.MemoryPlan.pass()), DType: p.DType.Name, Positions: p.model.Positions, Parameters: p.counts.Unique,
 		Overhead: p.Overhead, Devices: p.Parallel.Devices(), NotLoaded: p.Beside, Total: new(big.Int)}
 	if p.Format != nil {
 		mem.Quantization = p.Format.Name

@@ -76,7 +76,7 @@ func (p *planned) savingUse() estimator.SavingUse {
 	if p.DType.Bytes.Cmp(big.NewRat(4, 1)) == 0 {
 		bytes = 4
 	}
-	return estimator.SavingUse{Batch: p.Batch, Seq: p.Seq, EncoderSeq: p.EncoderSeq, ElementBytes: bytes, Kernel: p.Kernel,
+	return estimator.SavingUse{Batch: p.Batch, Seq: p.Seq, EncoderSeq: p.EncoderSeq, Sight: p.Sight, ElementBytes: bytes, Kernel: p.Kernel,
 		Dropout: p.Dropout, MaskBytes: p.MaskBytes, Recompute: p.Recompute}
 }
 

@@ -19,6 +19,7 @@ type Work struct {
 	Part      Part // of attention
 	EndsLayer bool // nothing follows it in its layer
 	Pixels    bool // its input needs no gradient
+	Causal    bool // scores and values of which a mask hides half
 }
 
 // Forward returns the work of a forward pass, module by module in the order in
@@ -37,13 +38,18 @@ func (m *Model) Forward(p Pass) []Work {
 				return
 			}
 			work = append(work, Work{Template: l.template(Param{}), Kind: kind, Role: l.block.Role, Tower: l.tower, Layers: l.layer,
-				FLOPs: flops, Part: l.part(), EndsLayer: l.endsLayer(), Pixels: l.block.Pixels})
+				FLOPs: flops, Part: l.part(), EndsLayer: l.endsLayer(), Pixels: l.block.Pixels, Causal: l.block.causal()})
 		}
 		for _, p := range l.passes(m.complete(p)) {
 			l.forward(p, add)
 		}
 	})
 	return work
+}
+
+// causal reports whether the attention hides what comes later.
+func (b *Block) causal() bool {
+	return b.Scores != nil && !b.Scores.Bidirected && !b.Scores.Cross
 }
 
 // passes are what the leaf runs on: the pass itself, or its images.

@@ -1,6 +1,10 @@
 package estimator
 
-import "strconv"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
 
 // Sight is what a pass shows to the towers for images. Images are of ImageSide
 // pixels a side, or Grids say for each how many patches it has.
@@ -12,7 +16,11 @@ type Sight struct {
 
 // Grid is an image or a video as a model of any resolution takes it: patches in
 // time, by row and by column. The frames of one grid do not see each other.
-type Grid struct{ Frames, Rows, Columns int64 }
+type Grid struct {
+	Frames  int64 `json:"frames"`
+	Rows    int64 `json:"rows"`
+	Columns int64 `json:"columns"`
+}
 
 // View says as how many tokens a block sees an image. The zero value sees none.
 type View struct {
@@ -103,7 +111,7 @@ func (v *View) symbols(p Pass) symbols {
 		case v.Tiles > 1 || v.Pad > 1:
 			return Named("t", tokens)
 		case v.Merge > 1:
-			return Named("p/"+strconv.FormatInt(v.Merge, 10), tokens-v.Beside).Plus(Const(v.Beside))
+			return Named("(p/"+strconv.FormatInt(v.Merge, 10)+")", tokens-v.Beside).Plus(Const(v.Beside))
 		}
 		return Named("p", tokens-v.Beside).Plus(Const(v.Beside))
 	}
@@ -190,6 +198,10 @@ func (m *Model) complete(p Pass) Pass {
 	return p
 }
 
+// EncoderTokens returns how many tokens of an encoder, or of images, each sequence
+// of a pass has beside it.
+func (m *Model) EncoderTokens(p Pass) int64 { return m.complete(p).EncoderSeq }
+
 // memory is how many tokens of images the longest sequence has beside it.
 func (v *View) memory(p Pass) int64 {
 	p.Past = 0
@@ -211,4 +223,101 @@ func (m *Model) views() []*View {
 		}
 	})
 	return views
+}
+
+// OnlyImages reports whether all that works in the model runs on images.
+func (m *Model) OnlyImages() bool {
+	only := m.SeesImages()
+	m.walk(func(l *leaf) {
+		works := l.block.Kind == LinearKind || l.block.Kind == StackedKind || l.block.Kind == ConvKind || l.block.Scores != nil
+		only = only && (l.view != nil || !works)
+	})
+	return only
+}
+
+// Seen is the same pass with its images as the sequences, where the model takes
+// nothing else: each as many tokens long as most blocks see.
+func (m *Model) Seen(p Pass) Pass {
+	if !m.OnlyImages() {
+		return p
+	}
+	p = m.complete(p)
+	often, tokens := make(map[int64]int), int64(0)
+	for _, v := range m.views() {
+		seen := v.passes(p)
+		if len(seen) == 0 {
+			continue
+		}
+		n := seen[0].Seq
+		if often[n]++; often[n] > often[tokens] {
+			tokens = n
+		}
+	}
+	if len(p.Grids) > 0 {
+		p.Images = int64(len(p.Grids))
+	}
+	p.Batch, p.Seq = p.Images, tokens
+	return p
+}
+
+// Images returns how many images the model's towers see in a pass.
+func (m *Model) Images(p Pass) int64 {
+	p = m.complete(p)
+	switch {
+	case !m.SeesImages() || p.Past > 0:
+		return 0
+	case len(p.Grids) > 0:
+		return int64(len(p.Grids))
+	}
+	return p.Images
+}
+
+// MostTokens bounds the sequences of a pass and the tokens of each, so that their
+// product stays within 64 bits.
+const MostTokens = 1<<31 - 1
+
+// Check finds what the model cannot run on.
+func (m *Model) Check(p Pass) error {
+	if max(p.Batch, p.Seq, p.Past, p.EncoderSeq) > MostTokens {
+		return fmt.Errorf("sequences and tokens end at %d", int64(MostTokens))
+	}
+	return m.checkSight(p.Sight)
+}
+
+func (m *Model) checkSight(s Sight) error {
+	if s.Images == 0 && s.ImageSide == 0 && len(s.Grids) == 0 && !m.ImageEach {
+		return nil
+	}
+	views := m.views()
+	switch {
+	case len(views) == 0:
+		return errors.New("the model takes no images")
+	case s.ImageSide > 0 && len(s.Grids) > 0:
+		return errors.New("images have a size in pixels, or a grid of patches, not both")
+	case s.Images > MostTokens || s.ImageSide > MostTokens:
+		return fmt.Errorf("images and their pixels end at %d", int64(MostTokens))
+	}
+	for _, v := range views {
+		if err := v.check(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *View) check(s Sight) error {
+	grids, _ := v.grids(s)
+	for _, g := range grids {
+		switch {
+		case len(s.Grids) == 0 && s.ImageSide == 0 && v.Sides[0] == 0:
+			return errors.New("the config names no size of images: give one in pixels or as a grid of patches")
+		case g.Frames < 1 || g.Rows < 1 || g.Columns < 1:
+			return fmt.Errorf("an image has to have a patch of %d×%d pixels at least", v.Patch[0], v.Patch[1])
+		case g.Frames > 1<<15 || g.Rows > 1<<15 || g.Columns > 1<<15:
+			return fmt.Errorf("a grid ends at %d patches a side", 1<<15)
+		case len(s.Grids) > 0 && v.Tiles == 0 && g.Rows*g.Columns%max(1, v.Merge) != 0:
+			return fmt.Errorf("a grid of %d×%d patches cannot be merged by %d", g.Rows, g.Columns, v.Merge)
+		}
+	}
+	return nil
 }

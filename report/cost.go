@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
 )
 
 // ModelFLOPs is what one pass of one model costs.
@@ -78,7 +79,7 @@ func flopsSheet(all []ModelFLOPs) *sheet {
 		for _, c := range []struct {
 			name  string
 			value any
-		}{{"model", Safe(f.Model)}, {"architecture", f.Architecture}, {"batch_sequences", f.Batch}, {"new_tokens", f.Seq}, {"cached_tokens", f.Past},
+		}{{"model", Safe(f.Model)}, {"architecture", f.Architecture}, {"batch_sequences", f.Batch}, {"new_tokens", f.Seq}, {"cached_tokens", f.Past}, {"images", f.Images},
 			{"forward_flops", f.Forward}, {"backward_flops", f.Backward}, {"training_flops", f.Training}, {"linear_flops", f.Linear},
 			{"linear_share", 1 - f.AttentionShare}, {"attention_flops", f.Attention}, {"attention_share", f.AttentionShare}} {
 			s.set(c.name, c.value)
@@ -107,6 +108,7 @@ func flopsPage(f *ModelFLOPs, explain bool) *page {
 		cached = Thousands(f.Past) + " cached"
 	}
 	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "FLOPs", ""}}
+	sequences, tokens, images := passWords(f.Batch, f.Seq, "new token", &f.Shown)
 	t.heading("forward pass")
 	for _, c := range f.Components {
 		if c.FLOPs.Sign() > 0 || c.Name == "embeddings" {
@@ -124,19 +126,50 @@ func flopsPage(f *ModelFLOPs, explain bool) *page {
 	for _, b := range f.Bounds {
 		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), peakText(&b))
 	}
-	t.blank()
-	t.heading("forward pass, counted otherwise")
-	conventionLines(t, f, "forward")
+	conventionLines(t, f, "forward", "forward pass, counted otherwise")
 	if f.Past == 0 {
 		t.blank()
 		trainingStepLines(t, f)
 	}
-	p := &page{about: []string{f.Model, f.Architecture, "batch " + Thousands(f.Batch), plural(f.Seq, "new token"), cached},
+	p := &page{about: []string{f.Model, f.Architecture, sequences, tokens, cached, images},
 		tables: []*table{t}, notes: f.Assumptions}
 	if explain {
 		p.formulas = f.Formulas
 	}
 	return p
+}
+
+// passWords says what is run: sequences of tokens and images beside them, or
+// images alone.
+func passWords(batch, seq int64, token string, shown *cost.Shown) (sequences, tokens, images string) {
+	size := ""
+	switch {
+	case len(shown.Grids) > 0:
+		size = " of " + gridWords(shown.Grids) + " patches"
+	case shown.ImageSide > 0:
+		size = fmt.Sprintf(" of %d pixels a side", shown.ImageSide)
+	}
+	switch {
+	case shown.ImageOnly:
+		return plural(batch, "image") + size, plural(seq, "token") + " each", ""
+	case shown.Images > 0:
+		images = plural(shown.Images, "image") + size
+	}
+	return "batch " + Thousands(batch), plural(seq, token), images
+}
+
+// gridWords names the sizes of images, each once.
+func gridWords(grids []estimator.Grid) string {
+	var words []string
+	for _, g := range grids {
+		if word := fmt.Sprintf("%d×%d×%d", g.Frames, g.Rows, g.Columns); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if rest := len(words) - 3; rest > 0 {
+		words = append(words[:3], fmt.Sprintf("%d other sizes", rest))
+	}
+	return strings.Join(words, ", ")
 }
 
 func trainingStepLines(t *table, f *ModelFLOPs) {
@@ -151,9 +184,7 @@ func trainingStepLines(t *table, f *ModelFLOPs) {
 	for _, b := range f.Bounds {
 		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.TrainingSeconds), peakText(&b))
 	}
-	t.blank()
-	t.heading("training step, counted otherwise")
-	conventionLines(t, f, "training")
+	conventionLines(t, f, "training", "training step, counted otherwise")
 }
 
 // layersText writes a set of layers for a reader: encoder{0..11} is each of
@@ -173,12 +204,17 @@ func peakText(b *cost.Bound) string {
 
 // conventionLines shows what else is called the FLOPs of a pass. What the text
 // has in another row, or what nobody asked for, is in JSON and CSV alone.
-func conventionLines(t *table, f *ModelFLOPs, of string) {
+func conventionLines(t *table, f *ModelFLOPs, of, heading string) {
 	recomputes := new(big.Int).Sub(f.Training, f.Forward).Cmp(f.Backward) > 0
 	for _, c := range f.Conventions {
 		switch {
 		case c.Of != of, c.Name == "exact matmul", strings.HasSuffix(c.Name, ", recomputed") && !recomputes:
 		case c.FLOPs.Sign() > 0:
+			if heading != "" {
+				t.blank()
+				t.heading(heading)
+				heading = ""
+			}
 			t.add("  "+c.Name, Big(c.FLOPs), c.Formula)
 		}
 	}

@@ -136,11 +136,12 @@ func memoryPage(m *ModelMemory, explain bool) *page {
 		devices = fmt.Sprintf("each of %s devices", Thousands(m.Devices))
 	}
 	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "figure", ""}}
+	sequences, tokens, images := passWords(m.Batch, m.Seq, "token", &m.Shown)
 	memoryLines(t, m)
 	for i := range m.Fits {
 		fitLines(t, &m.Fits[i], m)
 	}
-	p := &page{about: []string{m.Model, m.Architecture, m.Mode, "batch " + Thousands(m.Batch), plural(m.Seq, "token"), dtypeText(m), devices},
+	p := &page{about: []string{m.Model, m.Architecture, m.Mode, sequences, tokens, images, dtypeText(m), devices},
 		tables: []*table{t}, notes: m.Assumptions}
 	if explain {
 		p.formulas = m.Formulas

@@ -16,6 +16,8 @@ type passFlags struct {
 	batch, seq lengths
 	past, keep length
 	encoder    length
+	text, shot length // batches of a contrastive model
+	images     imageFlags
 	attention  string
 	recompute  string
 	explain    bool
@@ -31,8 +33,8 @@ func (p *passFlags) check() error {
 		}
 	}
 	switch {
-	case p.past < 0 || p.keep < 0 || p.encoder < 0:
-		return usageError{errors.New("--past, --logits-to-keep and --encoder-seq cannot be negative")}
+	case p.past < 0 || p.keep < 0 || p.encoder < 0 || p.text < 0 || p.shot < 0:
+		return usageError{errors.New("--past, --logits-to-keep, --encoder-seq, --text-batch and --image-batch cannot be negative")}
 	case p.attention != "eager" && p.attention != "fused":
 		return usageError{fmt.Errorf("--attention is %q, want eager or fused", p.attention)}
 	case p.recompute != "none" && p.recompute != "full":
@@ -68,6 +70,9 @@ func newFLOPs(s *settings) *cobra.Command {
 	f.Var(&p.past, "past", "cached tokens of each sequence")
 	f.Var(&p.keep, "logits-to-keep", "positions that get logits; 0 is all")
 	f.Var(&p.encoder, "encoder-seq", "tokens of the encoder (default: as --seq)")
+	p.images.add(f)
+	f.Var(&p.text, "text-batch", "texts of a model that compares them with images (default: as --batch)")
+	f.Var(&p.shot, "image-batch", "images of such a model (default: as --batch)")
 	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
 	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
 	f.BoolVar(&p.explain, "explain", false, "show each figure's formula, its numbers and its result")
@@ -88,7 +93,11 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shap
 		if err != nil {
 			return err
 		}
-		for _, pass := range p.passes(usualSeq(e.Described, 1024)) {
+		passes, err := p.passes(e.Described)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, pass := range passes {
 			f := cost.ForwardFLOPs(e.Described, pass, cost.Options{Fused: p.attention == "fused", Recompute: p.recompute == "full"})
 			for _, device := range devices {
 				bound, err := f.BoundOn(device, p.dtype)
@@ -105,16 +114,26 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shap
 }
 
 // passes are one for each batch and sequence.
-func (p *passFlags) passes(usual int64) []estimator.Pass {
+func (p *passFlags) passes(m *estimator.Model) ([]estimator.Pass, error) {
+	sight, err := p.images.sight()
+	if err != nil {
+		return nil, err
+	}
+	if p.shot > 0 {
+		sight.Images = int64(p.shot)
+	}
 	var list []estimator.Pass
 	for _, batch := range p.batch {
-		for _, seq := range p.seq.or(usual) {
-			pass := estimator.Pass{Batch: batch, Seq: seq, Past: int64(p.past), LogitsToKeep: int64(p.keep), EncoderSeq: int64(p.encoder)}
-			if p.encoder == 0 {
-				pass.EncoderSeq = seq
+		if p.text > 0 {
+			batch = int64(p.text)
+		}
+		for _, seq := range p.seq.or(usualSeq(m, 1024)) {
+			pass := estimator.Pass{Batch: batch, Seq: seq, Past: int64(p.past), LogitsToKeep: int64(p.keep), EncoderSeq: encoderSeq(m, p.encoder, seq), Sight: sight}
+			if err := m.Check(pass); err != nil {
+				return nil, usageError{err}
 			}
 			list = append(list, pass)
 		}
 	}
-	return list
+	return list, nil
 }

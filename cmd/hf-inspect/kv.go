@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/report"
 )
 
@@ -14,6 +15,7 @@ import (
 type kvFlags struct {
 	batch, seq lengths
 	encoder    length
+	images     imageFlags
 	block      length
 	dtype      string
 	convention string
@@ -70,6 +72,7 @@ func newKV(s *settings) *cobra.Command {
 	f.Var(&k.batch, "batch", "sequences; a list gives a table")
 	f.Var(&k.seq, "seq", "cached tokens of each sequence; a list gives a table (default 4096, or the config's positions if fewer)")
 	f.Var(&k.encoder, "encoder-seq", "encoder tokens that cross-attention keeps (default: as --seq)")
+	k.images.add(f)
 	f.StringVar(&k.dtype, "dtype", "bf16", "dtype of the cache: fp32, fp16, bf16, fp8, int8, int4; a list gives a table")
 	f.StringVar(&k.convention, "convention", "engine", "whose cache: engine, library")
 	f.StringVar(&k.mla, "mla", "latent", "latent attention: latent, expanded")
@@ -85,6 +88,10 @@ func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost
 	if err != nil {
 		return usageError{err}
 	}
+	sight, err := k.images.sight()
+	if err != nil {
+		return err
+	}
 	var all []report.ModelKV
 	for _, name := range shape.names(models) {
 		e, err := s.estimateOr(cmd, name, shape)
@@ -94,12 +101,12 @@ func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost
 		for _, dtype := range dtypes {
 			for _, batch := range k.batch {
 				for _, seq := range k.seq.or(usualSeq(e.Described, usualTokens)) {
-					encoder := int64(k.encoder)
-					if encoder == 0 {
-						encoder = seq
+					pass := estimator.Pass{Batch: batch, Seq: seq, EncoderSeq: encoderSeq(e.Described, k.encoder, seq), Sight: sight}
+					if err := e.Described.Check(pass); err != nil {
+						return usageError{fmt.Errorf("%s: %w", name, err)}
 					}
 					all = append(all, report.ModelKV{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture,
-						KV: cost.KVCache(e.Described, batch, seq, encoder, dtype, opts)})
+						KV: cost.KVCache(e.Described, batch, seq, e.Described.EncoderTokens(pass), dtype, opts)})
 				}
 			}
 		}

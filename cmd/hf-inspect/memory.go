@@ -22,6 +22,7 @@ type memoryFlags struct {
 	train      bool
 	batch, seq lengths
 	encoder    length
+	images     imageFlags
 	chunk      length
 	dtype      string
 	quantise   string
@@ -75,6 +76,7 @@ func (m *memoryFlags) add(f *pflag.FlagSet) {
 	f.Var(&m.batch, "batch", "sequences, in training of a device's micro-batch; a list gives a table")
 	f.Var(&m.seq, "seq", "tokens of each sequence; a list gives a table (default 4096, or the config's positions if fewer)")
 	f.Var(&m.encoder, "encoder-seq", "tokens of the encoder (default: as --seq)")
+	m.images.add(f)
 	f.StringVar(&m.dtype, "dtype", "", "dtype of weights and activations: fp32, fp16, bf16, fp8, int8, int4; a list gives a table (default: as stored, else bf16)")
 	f.StringVar(&m.quantise, "quantization", "", "format of the layers' matrices: nf4, nf4-single, int4-g128, int8-row, fp8-block")
 	f.StringVar(&m.kvDType, "kv-dtype", "", "dtype of the cache (default: 16 bits, or fp32 with it)")
@@ -135,10 +137,7 @@ func (m *memoryFlags) plans(usual int64) ([]cost.MemoryPlan, error) {
 				if batch < 1 || seq < 1 || m.encoder < 0 {
 					return nil, errors.New("--batch, --seq and --encoder-seq count from 1")
 				}
-				plan.Batch, plan.Seq, plan.EncoderSeq = batch, seq, int64(m.encoder)
-				if m.encoder == 0 {
-					plan.EncoderSeq = seq
-				}
+				plan.Batch, plan.Seq = batch, seq
 				plans = append(plans, plan)
 			}
 		}
@@ -191,6 +190,9 @@ func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
 	}
 	var err error
 	if plan.KV, err = m.kv.options(); err != nil {
+		return plan, err
+	}
+	if plan.Sight, err = m.images.sight(); err != nil {
 		return plan, err
 	}
 	if plan.Optimizer, err = cost.FindOptimizer(m.optimizer); err != nil {
@@ -270,6 +272,7 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 		}
 		for _, plan := range plans {
 			plan.Stored, plan.Beside = stored, beside
+			plan.EncoderSeq = encoderSeq(e.Described, m.encoder, plan.Seq)
 			switch m.dropout {
 			case "on":
 				plan.Dropout = true
