@@ -159,7 +159,7 @@ func (v *View) grid() (rows, columns int64) {
 // patches is the convolution that makes a token of each patch of an image.
 func (c *Config) patches(name string) Block {
 	v := c.image()
-	return Conv(name, c.Size("channels", "num_channels"), c.D, Named("P", v.Patch[0]), Named("P", v.Patch[1])).pixels().Seeing(v)
+	return Conv(name, c.Size("channels", "num_channels"), c.D, Named("P"+c.mark, v.Patch[0]), Named("P"+c.mark, v.Patch[1])).pixels().Seeing(v)
 }
 
 // patchCount is how many there are in the config's own image.

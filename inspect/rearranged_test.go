@@ -21,6 +21,13 @@ const (
 	gptOSSConfig = `{"model_type":"gpt_oss","architectures":["GptOssForCausalLM"],"hidden_size":64,"intermediate_size":32,"num_hidden_layers":2,
 		"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"vocab_size":256,"num_local_experts":4,"num_experts_per_tok":2,
 		"tie_word_embeddings":false}`
+	llavaConfig = `{"model_type":"llava","architectures":["LlavaForConditionalGeneration"],"tie_word_embeddings":false,
+		"text_config":{"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256},
+		"vision_config":{"model_type":"clip_vision_model","hidden_size":48,"intermediate_size":80,"num_hidden_layers":2,"num_attention_heads":4,
+		"image_size":56,"patch_size":14}}`
+	qwenVLConfig = `{"model_type":"qwen2_vl","architectures":["Qwen2VLForConditionalGeneration"],"tie_word_embeddings":false,"hidden_size":64,
+		"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":256,
+		"vision_config":{"depth":2,"embed_dim":48,"hidden_size":64,"num_heads":4}}`
 )
 
 type list = []safetensorstest.Tensor
@@ -134,6 +141,16 @@ func TestRearranged(t *testing.T) {
 			return renamed(l, "model.", "language_model.model.", "lm_head", "language_model.lm_head")
 		}, "HFI408", finding.Note},
 		{"language model after", small, func(l list) list { return renamed(l, "model.", "model.language_model.") }, "HFI408", finding.Note},
+		{"tower as saved before version 5", llavaConfig, func(l list) list {
+			return renamed(l, "vision_tower.", "vision_tower.vision_model.")
+		}, "HFI424", finding.Note},
+		{"parts as in memory", llavaConfig, func(l list) list {
+			return renamed(l, "language_model.model.", "model.language_model.", "language_model.lm_head", "lm_head", "vision_tower.", "model.vision_tower.",
+				"multi_modal_projector.", "model.multi_modal_projector.")
+		}, "HFI424", finding.Note},
+		{"parts as in memory, Qwen", qwenVLConfig, func(l list) list {
+			return renamed(l, "visual.", "model.visual.", "model.", "model.language_model.")
+		}, "HFI424", finding.Note},
 		{"no prefix", small, func(l list) list { return renamed(l, "model.", "") }, "HFI407", finding.Note},
 		{"wrapped in FSDP", small, func(l list) list {
 			return renamed(l, "model.", "_fsdp_wrapped_module.model.", "lm_head", "_fsdp_wrapped_module.lm_head")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 )
 
@@ -29,7 +30,29 @@ func (m *matching) renameParts() {
 		for _, g := range m.groups {
 			g.name = e.apply(g.name)
 		}
+		m.renameHead()
 		m.find(finding.New("HFI424", fmt.Sprintf("names of a part begin with %q instead of %q", e.stored, e.expected)))
+	}
+}
+
+// renameHead lets the output projection follow a part that was renamed: it stands
+// within the language model in some versions of the library, beside the parts in
+// others.
+func (m *matching) renameHead() {
+	for _, s := range m.slots.all {
+		if s.Role != estimator.Head || s.section != "" || len(s.Index) > 0 {
+			continue
+		}
+		if slices.ContainsFunc(m.groups, func(g *group) bool { return g.name == s.Template }) {
+			continue
+		}
+		for _, g := range m.groups {
+			apart := strings.HasSuffix(s.Template, "."+g.name) || strings.HasSuffix(g.name, "."+s.Template)
+			if apart && m.slots.byTemplate[g.name] == nil && slices.Equal(g.shape, s.Shape) {
+				g.name = s.Template
+				break
+			}
+		}
 	}
 }
 
