@@ -46,6 +46,7 @@ var codes = []Code{
 	{"HFI213", "hub_metadata_differs", Warning, "The Hub's own parameter figures are not those of the headers.", ""},
 	{"HFI214", "total_overflow", Error, "A sum over the checkpoint does not fit 63 bits.", "do not trust the file"},
 	{"HFI215", "hub_counts_otherwise", Note, "The Hub's own parameter figure is another count of the same weights.", ""},
+	{"HFI216", "tensor_not_read", Error, "A tensor that the model needs is in a file that the index does not name; the reference library would fill it with random values.", "write the index again from the headers"},
 
 	// 3xx: config.json.
 	{"HFI301", "config_missing", Warning, "There is no config.json; roles are inferred from names.", "put the config beside the weights"},

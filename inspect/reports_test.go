@@ -138,6 +138,17 @@ const predicting = `{"model_type":"qwen3_next","architectures":["Qwen3NextForCau
 	"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"vocab_size":256,"num_experts":4,"moe_intermediate_size":32,
 	"shared_expert_intermediate_size":32,"linear_num_key_heads":2,"linear_num_value_heads":4,"linear_key_head_dim":16,"linear_value_head_dim":16}`
 
+func elementsOf(tensors []safetensorstest.Tensor) (sum int64) {
+	for _, one := range tensors {
+		n := int64(1)
+		for _, d := range one.Shape {
+			n *= d
+		}
+		sum += n
+	}
+	return sum
+}
+
 // TestLyingIndex: an index names a tensor that is nowhere, another in the wrong
 // shard, and forgets a file. The headers decide, and each is a finding.
 func TestLyingIndex(t *testing.T) {
@@ -162,16 +173,32 @@ func TestLyingIndex(t *testing.T) {
 	wantFound(t, in, "HFI202", finding.Error, "mtp.fc.weight", second)
 	wantFound(t, in, "HFI203", finding.Warning, list[0].Name, first, second)
 	wantFound(t, in, "HFI205", finding.Warning, "model-mtp.safetensors")
-	var stored int64
-	for _, one := range append(list, stray...) {
-		n := int64(1)
-		for _, d := range one.Shape {
-			n *= d
-		}
-		stored += n
-	}
-	if in.Counts.StoredElements != stored {
+	if stored := elementsOf(append(list, stray...)); in.Counts.StoredElements != stored {
 		t.Errorf("stored %d, want %d", in.Counts.StoredElements, stored)
+	}
+}
+
+// TestUnreadShard: the index forgets a file that holds a tensor of the model. It
+// is stored, and the library does not load it.
+func TestUnreadShard(t *testing.T) {
+	for _, config := range []string{predicting, llama(64, 128, 2, 4, 2, 256, "")} {
+		list := called(t, config, "BF16")
+		last := len(list) - 1
+		where := make(map[string]string)
+		for _, one := range list[:last] {
+			where[one.Name] = "model-00001-of-00002.safetensors"
+		}
+		for _, file := range []string{"model-00002-of-00002.safetensors", "model-head.safetensors"} {
+			in := inspected(t, config, map[string]safetensorstest.Blob{
+				"model-00001-of-00002.safetensors": safetensorstest.Sparse(list[:last]...), file: safetensorstest.Sparse(list[last]),
+				"model.safetensors.index.json": safetensorstest.Whole(safetensorstest.Index("", where)),
+			})
+			whole := *in.Counts.EstimatedParameters
+			wantCounts(t, in, whole, whole-elementsOf(list[last:]))
+			wantFound(t, in, "HFI216", finding.Error, list[last].Name, file)
+			wantFound(t, in, "HFI205", finding.Warning, file)
+			checkClosed(t, in)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
-	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
 // predictionNames begin the names of layers that predict further tokens, in
@@ -76,31 +75,4 @@ func (m *matching) fitsModel(g *group) bool {
 		}
 	}
 	return false
-}
-
-// matchUnindexed claims what is left of files that the index does not name:
-// loaders that follow the index do not read them.
-func (m *matching) matchUnindexed() {
-	strays := make(map[string]bool)
-	for _, d := range m.in.Checkpoint.Disagreements {
-		if d.Kind == safetensors.UnusedShard && d.Counts {
-			strays[d.Actual] = true
-		}
-	}
-	if len(strays) == 0 {
-		return
-	}
-	var elements int64
-	var about []string
-	m.eachGroup(func(g *group) {
-		taken := m.claimIf(g, Beyond, inferRole(g.name), g.each(), func(one *member) bool {
-			s, _ := m.slots.forMember(g.name, one)
-			return s == nil && strays[one.file.Path]
-		})
-		elements += g.each() * int64(len(taken))
-		about = append(about, names(taken)...)
-	})
-	if elements > 0 {
-		m.addRow("unindexed_file", "tensors of files that the index does not name", "", elements, about)
-	}
 }

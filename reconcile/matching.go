@@ -18,6 +18,8 @@ type matching struct {
 	in     Input
 	groups []*group
 	slots  *slots
+	unread []*group        // tensors of the model in files that the index does not name
+	strays map[string]bool // those files
 
 	claims   []claim
 	rows     []Row
@@ -54,6 +56,7 @@ var steps = []step{
 	(*matching).renameLegacy,
 	(*matching).renameInMemory,
 	(*matching).renameParts,
+	(*matching).setUnreadAside,
 	(*matching).unpackQuantised,
 	(*matching).matchEqual,
 	(*matching).matchTies,
@@ -72,6 +75,7 @@ var steps = []step{
 	(*matching).matchSlices,
 	(*matching).matchHalves,
 	(*matching).matchPruned,
+	(*matching).matchUnread,
 	(*matching).matchUnindexed,
 	(*matching).explainMissing,
 	(*matching).listUnexplained,
