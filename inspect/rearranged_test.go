@@ -195,6 +195,34 @@ func TestParallelRanks(t *testing.T) {
 	in = inspected(t, config, one(shares...))
 	checkClosed(t, in)
 	wantFound(t, in, "HFI710", finding.Error, "one rank of 2")
+
+	// One kind of matrix is not as it should be: that is no rank.
+	for _, kind := range []string{"self_attn", "mlp", "embed_tokens", "lm_head", "down_proj", "norm"} {
+		odd := edit(shares, func(one *safetensorstest.Tensor) *safetensorstest.Tensor {
+			for i := range tensors {
+				if tensors[i].Name == one.Name && strings.Contains(one.Name, kind) {
+					one.Shape = slices.Clone(tensors[i].Shape)
+					if kind == "norm" {
+						one.Shape[0] /= 2
+					}
+				}
+			}
+			return one
+		})
+		if found(inspected(t, config, one(odd...)), "HFI710") != nil {
+			t.Errorf("%s is not split as the others, and yet it is a rank", kind)
+		}
+	}
+}
+
+// TestHeadsThatDiffer: a config with other heads calls for other matrices of
+// attention, all by one factor. That makes no rank of the file.
+func TestHeadsThatDiffer(t *testing.T) {
+	in := inspected(t, llama(64, 128, 2, 8, 4, 256, `,"head_dim":16`), one(called(t, llama(64, 128, 2, 4, 2, 256, ""), "BF16")...))
+	if found(in, "HFI710") != nil {
+		t.Errorf("taken for a rank: %+v", in.Findings)
+	}
+	wantFound(t, in, "HFI403", finding.Error, "self_attn.q_proj")
 }
 
 // TestPrunedExperts: experts were taken out of the file and not of the config.

@@ -3,8 +3,10 @@ package reconcile
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 )
 
@@ -68,23 +70,11 @@ func (m *matching) claimSlices(empty bool) {
 	m.find(finding.New(code, fmt.Sprintf("%s: %s elements are not in the file", strings.Join(finding.Names(folded), ", "), finding.Number(lost))).About(about...))
 }
 
-// matchHalves claims tensors that all are the same fraction of what is expected
+// matchOneRank claims tensors that all are the same fraction of what is expected
 // along one dimension: one rank of a tensor-parallel save.
-func (m *matching) matchHalves() {
-	ranks, tensors := int64(0), 0
-	m.eachGroup(func(g *group) {
-		s, at := m.slots.forMember(g.name, &g.members[0])
-		if s == nil || !s.wanted() || s.found.has(at) || ranks < 0 {
-			return
-		}
-		switch n := fraction(g.shape, s.Shape); {
-		case n < 2 || ranks > 0 && n != ranks:
-			ranks = -1
-		default:
-			ranks, tensors = n, tensors+1
-		}
-	})
-	if ranks < 2 || tensors < fewestRenamed {
+func (m *matching) matchOneRank() {
+	ranks := m.oneRankOf()
+	if ranks < 2 {
 		return
 	}
 	var lost int64
@@ -92,7 +82,7 @@ func (m *matching) matchHalves() {
 	m.eachGroup(func(g *group) {
 		taken := m.claimIf(g, Mismatch, "", g.each(), func(one *member) bool {
 			s, at := m.slots.forMember(g.name, one)
-			if s == nil || !s.wanted() || fraction(g.shape, s.Shape) != ranks || !s.take(at) {
+			if s == nil || !s.wanted() || !isShare(g.shape, s.Shape, ranks) || !s.take(at) {
 				return false
 			}
 			lost += s.Each() - g.each()
@@ -106,26 +96,81 @@ func (m *matching) matchHalves() {
 		}
 	})
 	m.addRow("sharded_save", "elements that other ranks of a parallel save hold", "", -lost, about)
-	m.find(finding.New("HFI710", fmt.Sprintf("tensors have one %dth of their size along one dimension: the file is one rank of %d", ranks, ranks)).About(about...))
+	m.find(finding.New("HFI710", fmt.Sprintf("tensors have 1/%d of their size along one dimension: the file is one rank of %d", ranks, ranks)).About(about...))
+}
+
+// splitRoles are the roles whose matrices tensor-parallel training always splits.
+// Attention can have some that every rank holds: latents, and keys and values
+// where there are fewer than ranks.
+var splitRoles = []estimator.Role{estimator.MLP, estimator.RoutedExperts, estimator.SharedExperts, estimator.TokenEmbedding, estimator.Head}
+
+// oneRankOf returns the number of ranks of which the file is one, 0 where it is
+// none: where the matrices that are split have lost different shares or none, or
+// a norm has, or all are split the same way.
+func (m *matching) oneRankOf() int64 {
+	var ranks int64
+	split := make(map[*slot]bool)
+	dims := make(map[int]bool)
+	agree := true
+	m.eachGroup(func(g *group) {
+		s, at := m.slots.forMember(g.name, &g.members[0])
+		if s == nil || !s.wanted() || s.found.has(at) {
+			return
+		}
+		n, along := fraction(g.shape, s.Shape)
+		agree = agree && n >= 2 && (ranks == 0 || n == ranks) && s.Role != estimator.Norm
+		ranks, split[s] = n, true
+		if len(s.Shape) == 2 && s.Role != estimator.TokenEmbedding && s.Role != estimator.Head {
+			dims[along] = true
+		}
+	})
+	if !agree || len(dims) != 2 {
+		return 0
+	}
+	seen := make(map[estimator.Role]bool)
+	var whole, shared int // matrices of attention
+	for _, s := range m.slots.all {
+		if s.section != "" || s.TiedTo != "" || s.Buffer || len(s.Shape) < 2 {
+			continue
+		}
+		seen[s.Role] = seen[s.Role] || split[s]
+		switch {
+		case s.count > 0 && slices.Contains(splitRoles, s.Role):
+			return 0
+		case s.Role == estimator.Attention && split[s]:
+			shared++
+		case s.Role == estimator.Attention && s.count > 0:
+			whole++
+		}
+	}
+	if whole > shared || !seen[estimator.TokenEmbedding] || !seen[estimator.MLP] && !seen[estimator.RoutedExperts] {
+		return 0
+	}
+	return ranks
 }
 
 // fraction returns how many times the shape fits into the whole along exactly
-// one dimension, 0 where it does not.
-func fraction(shape, whole []int64) int64 {
+// one dimension, and which; 0 where it does not.
+func fraction(shape, whole []int64) (n int64, along int) {
 	if len(shape) != len(whole) {
-		return 0
+		return 0, 0
 	}
-	n := int64(0)
 	for i, d := range shape {
 		switch {
 		case d == whole[i]:
 		case n != 0 || d <= 0 || whole[i]%d != 0:
-			return 0
+			return 0, 0
 		default:
-			n = whole[i] / d
+			n, along = whole[i]/d, i
 		}
 	}
-	return n
+	return n, along
+}
+
+// isShare reports whether the shape is one of so many parts of the whole.
+func isShare(shape, whole []int64, ranks int64) bool {
+	n, _ := fraction(shape, whole)
+	return n == ranks
 }
 
 // matchAliases forgives missing tensors of which a file's metadata says that

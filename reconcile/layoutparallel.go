@@ -27,7 +27,7 @@ func (m *matching) matchParallel() {
 		counts := countNumbers(g)
 		taken := m.claimIf(g, Rearranged, "", g.each(), func(one *member) bool {
 			s, at := m.slots.forMember(g.name, one)
-			if s == nil || !s.wanted() && !s.found.has(at) || fraction(g.shape, s.Shape) != ranks || counts[one.number] != ranks {
+			if s == nil || !s.wanted() && !s.found.has(at) || !isShare(g.shape, s.Shape, ranks) || counts[one.number] != ranks {
 				return false
 			}
 			s.take(at)
@@ -55,7 +55,7 @@ func (m *matching) parallelRanks() int64 {
 		if s == nil || !s.wanted() || int64(len(g.members)) < 2 {
 			return
 		}
-		if n := fraction(g.shape, s.Shape); n >= 2 && n == countNumbers(g)[g.members[0].number] && n == int64(len(m.in.Checkpoint.Files)) {
+		if n, _ := fraction(g.shape, s.Shape); n >= 2 && n == countNumbers(g)[g.members[0].number] && n == int64(len(m.in.Checkpoint.Files)) {
 			ranks = n
 		}
 	})
