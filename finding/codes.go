@@ -86,6 +86,7 @@ var codes = []Code{
 	{"HFI423", "buffer_missing", Warning, "A buffer that the reference library saves with the model is not in the file.", "the library would start it from its initial value"},
 	{"HFI424", "part_prefix", Note, "A part of the model has its names under another prefix, as another version of the reference library writes them.", ""},
 	{"HFI425", "buffer_odd", Warning, "A tensor has the name and the place of a buffer, and a shape or dtype that the config does not give it.", "see what wrote it; it is not counted as a parameter"},
+	{"HFI426", "dtype_odd", Warning, "A parameter has another dtype than those around it, and is none that is known to be kept apart.", "see what wrote it"},
 
 	// 5xx: quantised storage.
 	{"HFI501", "quantisation_undeclared", Error, "The tensors are quantised and the config does not say so; the reference library would take packed values for weights.", "put the quantisation_config into config.json"},

@@ -1,10 +1,13 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/safetensors"
 )
@@ -36,30 +39,90 @@ func (m *matching) checkDTypes() {
 	m.mixedDTypes(byDType)
 }
 
-// mixedDTypes names the parameters that are not of the dtype of most elements.
+// mixedDTypes names the parameters that are not of the dtype of most elements,
+// first those whose dtype no practice explains.
 func (m *matching) mixedDTypes(byDType map[safetensors.DType][]*claim) {
 	if len(byDType) < 2 {
 		return
 	}
-	sum := func(d safetensors.DType) (n int64) {
-		for _, c := range byDType[d] {
-			n += c.Logical
-		}
-		return n
-	}
-	dtypes := slices.SortedFunc(maps.Keys(byDType), func(a, b safetensors.DType) int {
-		if x, y := sum(a), sum(b); x != y {
-			return int(min(max(y-x, -1), 1))
-		}
-		return int(a) - int(b)
-	})
+	m.oddDTypes(byDType)
+	dtypes := byElements(byDType)
 	for _, d := range dtypes[1:] {
 		var list []string
 		for _, c := range byDType[d] {
 			list = append(list, namesOf(c.Template, c.members))
 		}
-		m.find(finding.New("HFI418", fmt.Sprintf("%s parameters are %s, most others %s", finding.Number(sum(d)), d, dtypes[0])).About(list...))
+		m.find(finding.New("HFI418", fmt.Sprintf("%s parameters are %s, most others %s", finding.Number(parametersOf(byDType[d])), d, dtypes[0])).About(list...))
 	}
+}
+
+func parametersOf(claims []*claim) (n int64) {
+	for _, c := range claims {
+		n += c.Logical
+	}
+	return n
+}
+
+// byElements sorts dtypes by how many parameters have them, most first.
+func byElements(byDType map[safetensors.DType][]*claim) []safetensors.DType {
+	sums := make(map[safetensors.DType]int64)
+	for d, claims := range byDType {
+		sums[d] = parametersOf(claims)
+	}
+	return slices.SortedFunc(maps.Keys(byDType), func(a, b safetensors.DType) int {
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
+	})
+}
+
+// oddDTypes doubts parameters that are not of the dtype of their tower, unless
+// they are of those that are known to be kept in 32 bits. It needs a description.
+func (m *matching) oddDTypes(byDType map[safetensors.DType][]*claim) {
+	if m.in.Model == nil {
+		return
+	}
+	towers := make(map[string]map[safetensors.DType][]*claim)
+	slotOf := make(map[*claim]*slot)
+	for d, claims := range byDType {
+		for _, c := range claims {
+			s, _ := m.slots.forMember(c.Name, &c.members[0])
+			if s == nil || s.section != "" || c.Status != Expected {
+				continue
+			}
+			slotOf[c] = s
+			if towers[s.Tower] == nil {
+				towers[s.Tower] = make(map[safetensors.DType][]*claim)
+			}
+			towers[s.Tower][d] = append(towers[s.Tower][d], c)
+		}
+	}
+	for _, tower := range slices.Sorted(maps.Keys(towers)) {
+		dtypes := byElements(towers[tower])
+		for _, d := range dtypes[1:] {
+			var list []string
+			for _, c := range towers[tower][d] {
+				if !keptApart(slotOf[c], d, dtypes[0]) {
+					list = append(list, namesOf(c.Template, c.members))
+				}
+			}
+			if list != nil {
+				m.find(finding.New("HFI426", fmt.Sprintf("%s: %s, where most others are %s", strings.Join(finding.Names(list), ", "), d, dtypes[0])).About(list...))
+			}
+		}
+	}
+}
+
+// keptApart reports whether parameters are known to stand in 32 bits among
+// others of fewer: vectors such as norms, biases and decays; routers and state
+// spaces; a matrix that is so in every layer.
+func keptApart(s *slot, d, most safetensors.DType) bool {
+	if d != safetensors.F32 || most.Bits() >= d.Bits() {
+		return false
+	}
+	switch s.Role {
+	case estimator.Norm, estimator.Router, estimator.StateSpace, estimator.Convolution, estimator.Classifier:
+		return true
+	}
+	return len(s.Shape) < 2 || s.Copies > 1
 }
 
 // neverParameter reports whether no parameter is kept in a dtype unless a
