@@ -83,6 +83,9 @@ func (m *matching) oddDTypes(byDType map[safetensors.DType][]*claim) {
 	towers := make(map[string]map[safetensors.DType][]*claim)
 	slotOf := make(map[*claim]*slot)
 	for d, claims := range byDType {
+		if d.Bits() < 16 || !d.IsFloat() {
+			continue // quantised, or doubted as such
+		}
 		for _, c := range claims {
 			s, _ := m.slots.forMember(c.Name, &c.members[0])
 			if s == nil || s.section != "" || c.Status != Expected {
