@@ -28,6 +28,7 @@ type Block struct {
 	States  []State // what a decoder keeps besides keys and values
 	Extra   *Extra  // work that no matrix explains
 
+	Span   *Span  // on how many positions it and all in it run; nil: as what is around it
 	View   *View  // how it sees images, for itself and all in it; nil: it runs on tokens
 	Pixels bool   // takes the input itself, which needs no gradient
 	Tower  string // vision, audio, encoder: set on the outermost block of a tower
@@ -78,6 +79,8 @@ const (
 	PerKey                  // b·T, every cached token again
 	PerMemory               // b·e, the encoder's tokens: in the first step, later steps find them cached
 	PerCrossed              // b·s where there is an encoder beside, else 0
+	PerPosition             // s, whatever the batch
+	PerModel                // once
 	Elsewhere               // not here: for another layer that shares the block
 )
 

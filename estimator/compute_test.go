@@ -61,7 +61,7 @@ func describeForTest(t *testing.T, id string, raw json.RawMessage, class string)
 
 func TestForwardFLOPsAsMeasured(t *testing.T) {
 	cases := 0
-	truthtable.Each(t, "testdata/flops.jsonl.gz", func(c *flopsCase) {
+	truthtable.Each(t, "testdata/flops*.jsonl.gz", func(c *flopsCase) {
 		if c.Mode == "forward_backward" || c.Experts == "grouped_mm" {
 			return // a training step, and a kernel that the counter does not see: other tests
 		}

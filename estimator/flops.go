@@ -52,12 +52,20 @@ func (b *Block) causal() bool {
 	return b.Scores != nil && !b.Scores.Bidirected && !b.Scores.Cross
 }
 
-// passes are what the leaf runs on: the pass itself, or its images.
+// passes are what the leaf runs on: the pass itself, its images, or its sound.
 func (l *leaf) passes(p Pass) []Pass {
-	if l.view == nil {
-		return []Pass{p}
+	list := []Pass{p}
+	if l.view != nil {
+		list = l.view.passes(p)
 	}
-	return l.view.passes(p)
+	for _, span := range l.spans {
+		var spanned []Pass
+		for _, p := range list {
+			spanned = append(spanned, span.passes(p)...)
+		}
+		list = spanned
+	}
+	return list
 }
 
 // forward adds the leaf's work in one pass.

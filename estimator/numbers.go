@@ -74,6 +74,9 @@ func (m *Model) Symbolic(p Pass) []SymbolicWork {
 type symbols struct{ b, s, e, k Size }
 
 func (l *leaf) symbols(p Pass) symbols {
+	if l.view == nil && len(l.spans) > 0 {
+		return symbols{Named("c", p.Batch), Named("f", p.Seq), Named("f", p.EncoderSeq), Named("k", p.LogitsToKeep)}
+	}
 	if l.view == nil {
 		return symbols{Named("b", p.Batch), Named("s", p.Seq), Named("e", p.EncoderSeq), Named("k", p.LogitsToKeep)}
 	}
@@ -84,6 +87,10 @@ func (x symbols) of(r Rows) Size {
 	switch {
 	case r == PerLogit && x.k.Int() > 0 && x.k.Int() < x.s.Int():
 		return x.b.Times(x.k)
+	case r == PerPosition:
+		return x.s
+	case r == PerModel:
+		return Const(1)
 	case r == PerSequence:
 		return x.b
 	case r == PerMemory:

@@ -22,6 +22,10 @@ func (p Pass) rows(r Rows) int64 {
 		if p.LogitsToKeep > 0 {
 			return p.Batch * min(p.LogitsToKeep, p.Seq)
 		}
+	case PerPosition:
+		return p.Seq
+	case PerModel:
+		return 1
 	case PerSequence:
 		return p.Batch
 	case PerCrossed:

@@ -81,6 +81,10 @@ func (r *recorder) rows(b *Block) Size {
 		if r.e.IsZero() {
 			return Size{}
 		}
+	case PerPosition:
+		rows = r.s
+	case PerModel:
+		rows = Const(1)
 	case Elsewhere:
 		return Size{}
 	}
@@ -109,6 +113,10 @@ func (r *recorder) block(b *Block, body bool) {
 	}
 	if b.View != nil && *b.View != r.view {
 		r.onImages(b, func() { r.block(b, body) })
+		return
+	}
+	if b.Span != nil {
+		r.spanned(b, body)
 		return
 	}
 	switch b.Kind {
@@ -155,6 +163,26 @@ func (r *recorder) onImages(b *Block, run func()) {
 		run()
 	}
 	r.b, r.s, r.e, r.view = sequences, tokens, memory, view
+}
+
+// spanned runs a block on positions of its own.
+func (r *recorder) spanned(b *Block, body bool) {
+	sequences, tokens, memory := r.b, r.s, r.e
+	inner := *b
+	inner.Span = nil
+	for _, p := range b.Span.passes(Pass{Batch: r.b.Int(), Seq: r.s.Int(), EncoderSeq: r.e.Int()}) {
+		if p.Batch != r.b.Int() {
+			r.b = Named("c", p.Batch)
+		}
+		if p.Seq != r.s.Int() {
+			r.s = Named("f", p.Seq)
+		}
+		if p.EncoderSeq != r.e.Int() {
+			r.e = Named("f", p.EncoderSeq)
+		}
+		r.block(&inner, body)
+	}
+	r.b, r.s, r.e = sequences, tokens, memory
 }
 
 // pass is the forward pass whose values are kept.

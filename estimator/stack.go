@@ -104,6 +104,7 @@ func (f *fingerprint) block(b *Block) {
 	f.flag(b.Idle)
 	f.flag(b.Pixels)
 	f.view(b.View)
+	f.span(b.Span)
 	f.number(b.Repeat)
 	f.number(b.Merge)
 	f.size(b.Count)
@@ -174,5 +175,24 @@ func (f *fingerprint) view(v *View) {
 	}
 	for _, n := range []int64{v.Sides[0], v.Sides[1], v.Patch[0], v.Patch[1], v.Beside, v.Merge, v.Queries, v.Tiles, v.Pad, v.Window} {
 		f.number(n)
+	}
+}
+
+func (f *fingerprint) span(s *Span) {
+	f.flag(s != nil)
+	if s == nil {
+		return
+	}
+	f.flag(s.Heard)
+	f.flag(s.Memory)
+	f.number(s.Clip)
+	f.number(s.Plus)
+	for _, steps := range [][]Step{s.Before, s.After} {
+		f.number(int64(len(steps)))
+		for _, step := range steps {
+			f.number(step.Kernel)
+			f.number(step.Stride)
+			f.number(step.Pad)
+		}
 	}
 }

@@ -30,6 +30,9 @@ const (
 	Projection  // a tower with its projection into the space of comparison
 	ImageClassification
 	MaskedImageModeling
+	CTC // transcription frame by frame
+	FrameClassification
+	SpeakerVector
 )
 
 var taskSuffixes = []struct {
@@ -51,6 +54,9 @@ var taskSuffixes = []struct {
 	{"ForConditionalGeneration", ConditionalGeneration},
 	{"MTModel", ConditionalGeneration},
 	{"ForAudioClassification", AudioClassification},
+	{"ForCTC", CTC},
+	{"ForAudioFrameClassification", FrameClassification},
+	{"ForXVector", SpeakerVector},
 	{"GenerationDecoder", CausalLM},
 	{"GenerationEncoder", BaseModel},
 	{"RewardModel", Reward},

@@ -13,6 +13,7 @@ type leaf struct {
 	copies Size      // how many of it are stored
 	used   Size      // how many of it run for each token
 	tower  string
+	spans  []*Span  // outermost first
 	view   *View    // how it sees images; nil: it runs on tokens
 	shared bool     // stored elsewhere
 	number Indices  // the layers of a scattered stack, for its parts' names
@@ -42,6 +43,9 @@ func (l leaf) descend(b *Block, visit func(*leaf)) {
 	}
 	if b.View != nil {
 		here.view = b.View
+	}
+	if b.Span != nil {
+		here.spans = append(l.spans[:len(l.spans):len(l.spans)], b.Span)
 	}
 	here.shared = l.shared || b.Shared
 	if b.Index != nil {
