@@ -19,7 +19,7 @@ var bertFamily = slices.Concat([]Arch{
 	{"roformer", "RoFormerForMaskedLM", roFormer},
 	{"rembert", "RemBertForMaskedLM", remBert},
 	{"distilbert", "DistilBertForMaskedLM", distilBert},
-}, robertaFamily)
+}, robertaFamily, textFamily)
 
 // Encoders with RoBERTa's heads.
 var robertaFamily = []Arch{

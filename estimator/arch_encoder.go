@@ -1,5 +1,7 @@
 package estimator
 
+import "slices"
+
 // Encoder is the mould of BERT (Devlin et al. 2018, arXiv:1810.04805):
 // embeddings by token, position and segment, and layers of attention and a
 // two-matrix feed-forward block, each with a norm behind it. With is_decoder it
@@ -10,10 +12,18 @@ type Encoder struct {
 
 	E           Size    // width of the embeddings, if not D
 	Embed       []Block // further embeddings
+	Positions   Size    // rows, else C
 	NoPositions bool
 	NoSegments  bool
 	NoEmbedNorm bool
 	Lead        []Block // between the embeddings and the layers
+
+	Layers func() []Block      // in the place of the stack of layers
+	Layer  func(i int) []Block // else BERT's
+	QKV    []Block             // else query, key and value
+	Within []Block             // what attention has besides, before its output
+	Scores *Scores             // else by the usual fields
+	FFN    func() []Block      // else two matrices
 
 	Sparse   Sparse    // choice of keys of an encoder
 	Causal   bool      // a decoder whatever the config says
@@ -22,10 +32,11 @@ type Encoder struct {
 	Last     string    // the last norm
 	Adapter  []Block   // behind the feed-forward block
 
-	Pooling Pooling
-	Pooler  string                              // else pooler.dense
-	LM      func(embedding string) []Block      // language head, else BERT's
-	Own     func(task Task, lm []Block) []Block // heads of the family's own; nil: the usual one
+	Pooling  Pooling
+	OneLayer bool                                // of the classifier, whatever the pooling
+	Pooler   string                              // else pooler.dense
+	LM       func(embedding string) []Block      // language head, else BERT's
+	Own      func(task Task, lm []Block) []Block // heads of the family's own; nil: the usual one
 }
 
 // Pooling says under which heads an encoder has a pooler. All but BERT's own have
@@ -37,6 +48,9 @@ const (
 	PoolSentences Pooling = iota // BERT: the heads over whole sequences
 	PoolBase                     // RoBERTa: the base model and multiple choice
 	PoolAll                      // all but question answering
+	PoolHeads                    // the heads over whole sequences alone
+	PoolSpans                    // all but token classification and question answering
+	PoolEvery                    // all
 	NoPool
 )
 
@@ -48,6 +62,12 @@ func (p Pooling) pools(t Task) bool {
 		return t == BaseModel || t == MultipleChoice
 	case PoolAll:
 		return t != QuestionAnswering
+	case PoolSpans:
+		return t != QuestionAnswering && t != TokenClassification
+	case PoolEvery:
+		return true
+	case PoolHeads:
+		return t == SequenceClassification || t == MultipleChoice
 	}
 	return false
 }
@@ -60,21 +80,34 @@ func encoder(c *Config, d Encoder) Model {
 	prefix := c.under(or(d.Prefix, c.ModelType()))
 	body := []Block{Module("embeddings", NoRole, c.embeddings(d)...)}
 	body = append(body, d.Lead...)
-	body = append(body, Stack("encoder.layer", c.N, func(int) []Block { return c.encoderLayer(d) }))
+	switch {
+	case d.Layers != nil:
+		body = append(body, d.Layers()...)
+	case d.Layer != nil:
+		body = append(body, Stack("encoder.layer", c.N, d.Layer))
+	default:
+		body = append(body, Stack("encoder.layer", c.N, func(int) []Block { return c.encoderLayer(d) }))
+	}
 	if d.Last != "" {
 		body = append(body, LayerNorm(d.Last, c.D))
 	}
-	if d.Pooling.pools(c.Task) {
-		body = append(body, Linear(or(d.Pooler, "pooler.dense"), c.D, c.D).Bias(true).On(PerSequence).As(Pooler))
-	}
+	body = append(body, c.pooler(d)...)
 	return Model{Prefix: prefix, N: c.N, D: c.D, V: c.V, Body: body,
 		Head: c.encoderHead(d, join(prefix, "embeddings.word_embeddings.weight"))}
+}
+
+// pooler makes one vector of a sequence, under the heads that want it.
+func (c *Config) pooler(d Encoder) []Block {
+	if !d.Pooling.pools(c.Task) {
+		return nil
+	}
+	return []Block{Linear(or(d.Pooler, "pooler.dense"), c.D, c.D).Bias(true).On(PerSequence).As(Pooler)}
 }
 
 func (c *Config) embeddings(d Encoder) []Block {
 	sub := []Block{Token("word_embeddings", c.V, d.E)}
 	if !d.NoPositions {
-		sub = append(sub, Position("position_embeddings", c.C, d.E).buffered())
+		sub = append(sub, Position("position_embeddings", orSize(d.Positions, c.C), d.E).buffered())
 	}
 	if !d.NoSegments {
 		sub = append(sub, TokenType("token_type_embeddings", c.Size("G", "type_vocab_size"), d.E))
@@ -99,9 +132,17 @@ func (c *Config) encoderLayer(d Encoder) []Block {
 	if c.Bool("is_decoder") && c.Bool("add_cross_attention") {
 		layer = append(layer, c.encoderAttention(d, "crossattention", true)...)
 	}
-	feedForward := []Block{MLPBlock("", Linear("intermediate.dense", c.D, c.F).Bias(true), Linear("output.dense", c.F, c.D).Bias(true))}
+	feedForward := []Block{c.twoMatrices(c.D, c.F)}
+	if d.FFN != nil {
+		feedForward = d.FFN()
+	}
 	layer = append(layer, d.normed(feedForward, or(d.PreNorms[1], "output.LayerNorm"), c.D)...)
 	return append(layer, d.Adapter...)
+}
+
+// twoMatrices is BERT's feed-forward block.
+func (c *Config) twoMatrices(D, F Size) Block {
+	return MLPBlock("", Linear("intermediate.dense", D, F).Bias(true), Linear("output.dense", F, D).Bias(true))
 }
 
 // normed puts the norm of that name before or behind a block.
@@ -123,9 +164,16 @@ func (c *Config) encoderAttention(d Encoder, name string, cross bool) []Block {
 	if cross {
 		rows, memory = PerCrossed, PerMemory
 	}
-	attention := AttentionBlock(name, scores,
-		Linear("self.query", c.D, c.Q).Bias(!d.NoBias).On(rows), Linear("self.key", c.D, c.Q).Bias(!d.NoBias).On(memory),
-		Linear("self.value", c.D, c.Q).Bias(!d.NoBias).On(memory), Linear("output.dense", c.D, c.D).Bias(true).On(rows))
+	projections := []Block{Linear("self.query", c.D, c.Q).Bias(!d.NoBias).On(rows), Linear("self.key", c.D, c.Q).Bias(!d.NoBias).On(memory),
+		Linear("self.value", c.D, c.Q).Bias(!d.NoBias).On(memory)}
+	if d.QKV != nil {
+		projections = d.QKV
+	}
+	if d.Scores != nil {
+		scores = *d.Scores
+	}
+	projections = slices.Concat(projections, d.Within, []Block{Linear("output.dense", c.D, c.D).Bias(true).On(rows)})
+	attention := AttentionBlock(name, scores, projections...)
 	return d.normed([]Block{attention}, name+"."+or(d.PreNorms[0], "output.LayerNorm"), c.D)
 }
 
@@ -140,7 +188,7 @@ func (c *Config) encoderHead(d Encoder, embedding string) []Block {
 			lm[i] = lm[i].Throughout(PerLogit)
 		}
 	}
-	if d.Own != nil {
+	if d.Own != nil && c.Task != BaseModel {
 		if own := d.Own(c.Task, lm); own != nil {
 			return own
 		}
@@ -155,7 +203,7 @@ func (c *Config) encoderHead(d Encoder, embedding string) []Block {
 	case NextSentencePrediction:
 		return []Block{pairs}
 	case SequenceClassification:
-		if d.Pooling != PoolSentences {
+		if d.Pooling != PoolSentences && !d.OneLayer {
 			return []Block{c.twoLayers("classifier", labels)}
 		}
 		return []Block{Linear("classifier", c.D, labels).Bias(true).On(PerSequence).As(Classifier)}

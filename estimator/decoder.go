@@ -37,8 +37,9 @@ type Decoder struct {
 	// Layer arranges a layer; else norms, attention and feed-forward as in Norms.
 	Layer func(i int, attention, feedForward Block) []Block
 
-	Window func(i int) int64 // else by the usual fields
-	Prefix string            // else model
+	Window     func(i int) int64 // else by the usual fields
+	Bidirected bool              // an encoder: no mask but of windows, no cache
+	Prefix     string            // else model
 
 	Embedding string // the token embedding, else embed_tokens
 	Answer    string // prefix under a question-answering head, where it differs
@@ -147,7 +148,9 @@ func (c *Config) between(d Decoder, attention, feedForward Block) []Block {
 // selfAttention is grouped-query attention with split or fused projections.
 func (c *Config) selfAttention(d Decoder, i int) Block {
 	out := Linear(or(d.Output, "o_proj"), c.Q, c.D).Bias(c.setting(d.OutBias, "attention_bias"))
-	return AttentionBlock("self_attn", GQA(c.A, c.K, c.H, c.windowOf(d, i)), append(c.queries(d), out)...)
+	scores := GQA(c.A, c.K, c.H, c.windowOf(d, i))
+	scores.Bidirected = d.Bidirected
+	return AttentionBlock("self_attn", scores, append(c.queries(d), out)...)
 }
 
 // queries lists what stands before the output projection: queries, keys and

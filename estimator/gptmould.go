@@ -26,6 +26,7 @@ type GPT struct {
 	Norm                               func(name string, d Size) Block // else LayerNorm
 	Place                              NormPlace
 	NoLast                             bool  // no last norm
+	FirstBare                          bool  // no norm before the first layer's attention
 	First                              int64 // number of the first layer
 
 	Scores func(i int, s Scores) Scores
@@ -164,6 +165,9 @@ func (c *Config) gptLayer(d GPT, i int) []Block {
 		return []Block{attention, first, feedForward, second}
 	}
 	layer := []Block{first, attention}
+	if d.FirstBare && i == 0 {
+		layer = []Block{attention}
+	}
 	if c.Switch("add_cross_attention") {
 		layer = append(layer, d.Norm(d.Names.CrossNorm, c.D), c.gptCross(d))
 	}
