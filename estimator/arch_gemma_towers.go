@@ -109,10 +109,12 @@ func (c *Config) gemmaSubsampling(first, second, channels string, bins int64) Bl
 
 // sizeIn returns a member of a list.
 func (c *Config) sizeIn(symbol, field string, i int) Size {
-	if list := c.Ints(field); i < len(list) {
+	list := c.Ints(field)
+	if i < len(list) {
 		return c.named(symbol, field, list[i])
 	}
-	return unknown(symbol, field)
+	c.Fault(field, "has %d entries, want %d or more", len(list), i+1)
+	return Named(symbol, 0)
 }
 
 // gemma4Unified has no towers: patches and frames of sound are projected as they

@@ -41,6 +41,8 @@ func gptBigCode(c *Config) Model {
 // which the library's cache keeps every token all the same.
 func gptNeo(c *Config) Model {
 	local := c.attentionTypes("attention_types")
+	c.each("attention_types", len(local))
+	c.inWords("attention_types", local, "global", "local")
 	return gpt(c, GPT{Positions: c.C, Width: "intermediate_size", QKVBias: Off,
 		Names: Names{Attn: "attn.attention", QKV: "q_proj k_proj v_proj", Out: "out_proj"},
 		Scores: func(i int, s Scores) Scores {

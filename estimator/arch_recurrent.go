@@ -16,6 +16,7 @@ var recurrentFamily = slices.Concat(ssmFamily, zambaFamily, deltaFamily, convolu
 // layers of three, local attention in the third.
 func recurrentGemma(c *Config) Model {
 	kinds := c.Strings("block_types")
+	c.inWords("block_types", kinds, "recurrent", "attention")
 	c.F = Named("F", c.F.Int()/2)
 	recurrence := c.griffin("temporal_block", c.SizeOr("I", "lru_width", c.D), c.Size("W", "conv1d_width"))
 	return decoder(c, Decoder{Norms: Norms{"temporal_pre_norm", "", "channel_pre_norm", ""}, Final: "final_norm",

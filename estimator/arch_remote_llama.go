@@ -111,6 +111,7 @@ func miniMaxM1(c *Config) Model {
 	linear := c.lightning()
 	linear.Sub = slices.DeleteFunc(linear.Sub, func(b Block) bool { return b.Kind == BufferKind })
 	kinds := c.Ints("attn_type_list")
+	c.each("attn_type_list", len(kinds))
 	return decoder(c, Decoder{Heads: Heads{Untied: true},
 		Attn: func(i int) Block {
 			if i < len(kinds) && kinds[i] == 0 {

@@ -1,8 +1,10 @@
 package estimator
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/tidwall/gjson"
@@ -35,6 +37,7 @@ func newConfig(config *hfconfig.Config, class string) *Config { return newPart(c
 
 func newPart(config *hfconfig.Config, class, mark string) *Config {
 	c := &Config{Config: config, Class: class, Task: taskOf(class), mark: mark}
+	config.CheckLayers()
 	c.D = c.first("D", "hidden_size", "n_embd", "d_model", "dim", "model_dim")
 	c.N = c.first("N", "num_hidden_layers", "n_layer", "num_layers", "n_layers")
 	c.V = c.first("V", "vocab_size", "padded_vocab_size")
@@ -109,13 +112,13 @@ func (c *Config) SizeAuto(symbol, field string, derived Size) Size {
 // first returns the first of the fields that has a value. A size that none
 // gives is unknown: a fault only where a description uses it.
 func (c *Config) first(symbol string, fields ...string) Size {
-	return c.firstOr(symbol, unknown(symbol, fields[0]), fields...)
+	return c.firstOr(symbol, unknown(symbol, c.WhyNoInt(fields...)), fields...)
 }
 
 func (c *Config) firstOr(symbol string, otherwise Size, fields ...string) Size {
 	for _, field := range fields {
-		if c.Value(field).IsArray() { // one number a layer: SizeAt
-			continue
+		if c.Value(field).IsArray() && c.TakesList(field) { // one number a layer: SizeAt
+			return unknown(symbol, c.WhyNoInt(field))
 		}
 		if n, ok := c.Nullable(field); ok {
 			return c.named(symbol, field, n)
@@ -259,10 +262,28 @@ func (c *Config) SizeAt(symbol, field string, i int) Size {
 		return c.first(symbol, field)
 	}
 	list := c.Ints(field)
+	c.each(field, len(list))
 	if i >= len(list) {
-		return unknown(symbol, field)
+		return Named(symbol+c.mark, 0)
 	}
 	return c.named(symbol, field, list[i])
+}
+
+// each finds a list for the layers that has another length.
+func (c *Config) each(field string, entries int) {
+	if layers := c.N.Int(); int64(entries) != layers {
+		c.Fault(field, "has %d entries, want one for each of the %d layers", entries, layers)
+	}
+}
+
+// inWords finds a word of a list that is no kind of layer.
+func (c *Config) inWords(field string, list []string, kinds ...string) {
+	for i, kind := range list {
+		if !slices.Contains(kinds, kind) {
+			c.Fault(fmt.Sprintf("%s[%d]", field, i), "is the text %q, want a kind of layer: %s", kind, strings.Join(kinds, ", "))
+			return
+		}
+	}
 }
 
 // sparse reports whether layer i has routed experts, by whichever of the usual
@@ -293,7 +314,7 @@ func (c *Config) sparse(i int) bool {
 
 // step reads a layer period; a list of flags per layer is not one.
 func (c *Config) step(field string) (int64, bool) {
-	if c.Value(field).IsArray() {
+	if c.Value(field).IsArray() && c.TakesList(field) {
 		return 0, false
 	}
 	return c.Nullable(field)

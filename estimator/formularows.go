@@ -33,10 +33,10 @@ func (s Size) perDepth(depth Size) Size {
 	symbol := depth.terms[0].factors[0].symbol
 	sum := Size{over: s.over, missing: s.missing}
 	for _, t := range s.terms {
-		one := Size{t.value(), []term{t}, false, ""}
+		one := Size{t.value(), []term{t}, false, nil}
 		named := slices.ContainsFunc(t.factors, func(f factor) bool { return f.symbol == symbol })
 		if !named && t.coefficient%n == 0 {
-			one = Size{t.value() / n, []term{{t.coefficient / n, t.factors}}, false, ""}.Times(depth)
+			one = Size{t.value() / n, []term{{t.coefficient / n, t.factors}}, false, nil}.Times(depth)
 		}
 		sum = sum.Plus(one)
 	}

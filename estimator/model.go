@@ -1,9 +1,9 @@
 package estimator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -116,15 +116,16 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 // check finds what would make a walk over the model wrong: sizes that the config
 // leaves open, and products beyond 64 bits.
 func (m *Model) check() error {
-	var missing []string
+	if err := unknownDepth(m.parts()); err != nil {
+		return err
+	}
+	var missing *hfconfig.FieldError
 	var over []string
 	var sum Size
 	m.walk(func(leaf *leaf) {
 		for _, p := range leaf.block.Params {
 			for _, s := range p.Shape {
-				if s.missing != "" && !slices.Contains(missing, s.missing) {
-					missing = append(missing, s.missing)
-				}
+				missing = cmp.Or(missing, s.missing)
 			}
 			total := leaf.elements(p)
 			if total.over && len(over) == 0 {
@@ -134,14 +135,27 @@ func (m *Model) check() error {
 		}
 	})
 	switch {
-	case len(missing) > 0:
-		return &hfconfig.FieldError{Field: missing[0], Reason: "missing, and the class has no default for it"}
+	case missing != nil:
+		return missing
 	case len(over) > 0:
 		return fmt.Errorf("tensor %s: number of elements is beyond 64 bits", over[0])
 	case sum.over:
 		return errors.New("the number of parameters is beyond 64 bits")
 	}
 	return tooDeep(m.parts())
+}
+
+// unknownDepth finds a stack of which the config does not tell the layers.
+func unknownDepth(blocks []Block) error {
+	for i := range blocks {
+		if b := &blocks[i]; b.Kind == StackKind && b.Count.missing != nil {
+			return b.Count.missing
+		}
+		if err := unknownDepth(blocks[i].Sub); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tooDeep finds a stack that asks for more layers than are described.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
 // Size is a number of elements (or features, rows, layers) together with the
@@ -17,8 +19,8 @@ import (
 type Size struct {
 	value   int64
 	terms   []term
-	over    bool   // value left the range of int64; it is then saturated
-	missing string // config field without which the size is not known
+	over    bool                 // value left the range of int64; it is then saturated
+	missing *hfconfig.FieldError // why the size is not known
 }
 
 // term is a coefficient times a product of powers of symbols, which stand in
@@ -49,10 +51,10 @@ func Named(symbol string, n int64) Size {
 	return Size{value: n, terms: []term{{1, []factor{{symbol, n, 1}}}}}
 }
 
-// unknown returns the size that a missing config field leaves open.
-func unknown(symbol, field string) Size {
+// unknown returns the size that a config field leaves open.
+func unknown(symbol string, why *hfconfig.FieldError) Size {
 	s := Named(symbol, 0)
-	s.missing = field
+	s.missing = why
 	return s
 }
 
@@ -60,10 +62,10 @@ func unknown(symbol, field string) Size {
 func (s Size) Int() int64 { return s.value }
 
 // IsZero reports whether the number is 0 and not for want of a config field.
-func (s Size) IsZero() bool { return s.value == 0 && s.missing == "" }
+func (s Size) IsZero() bool { return s.value == 0 && s.missing == nil }
 
 // Known reports whether the number could be computed within 64 bits.
-func (s Size) Known() bool { return s.missing == "" && !s.over }
+func (s Size) Known() bool { return s.missing == nil && !s.over }
 
 // Plus returns s + t.
 func (s Size) Plus(t Size) Size {
@@ -182,7 +184,7 @@ func (s Size) substitute(symbol Symbol, by Size) Size {
 	for _, t := range s.terms {
 		product := Const(t.coefficient)
 		for _, f := range t.factors {
-			power := Size{f.raised(), []term{{1, []factor{f}}}, false, ""}
+			power := Size{f.raised(), []term{{1, []factor{f}}}, false, nil}
 			if f.symbol == symbol.Name && f.value == symbol.Value {
 				power = Const(1)
 				for range f.power {

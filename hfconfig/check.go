@@ -1,6 +1,8 @@
 package hfconfig
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -52,18 +54,31 @@ func (c *Config) Count(field string, most int64) int64 {
 func (c *Config) Check() {
 	c.checkModelType()
 	c.checkArchitectures()
-	for _, field := range []string{"dtype", "torch_dtype"} {
-		c.checkDType(field)
-	}
-	c.checkHeads()
 	c.checkInitializer()
 	c.checkQuantization()
-	if text := c.fields["text_config"]; text.IsObject() {
-		sub := c.Sub("text_config")
-		sub.checkDType("dtype")
-		sub.checkDType("torch_dtype")
-		sub.checkHeads()
+	c.checkPart()
+}
+
+// checkPart checks what any config may have, one nested in another too.
+func (c *Config) checkPart() {
+	c.checkTypes()
+	c.CheckLayers()
+	c.checkDType("dtype")
+	c.checkDType("torch_dtype")
+	c.checkHeads()
+	for _, field := range c.nested() {
+		if c.fields[field].IsObject() {
+			c.Sub(field).checkPart()
+		}
 	}
+}
+
+// nested lists the fields in which the class has other configs, sorted.
+func (c *Config) nested() []string {
+	if c.class == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(c.class.nested))
 }
 
 func (c *Config) refused(field, reason string) {
@@ -158,6 +173,6 @@ func (c *Config) checkHeads() {
 		c.refused("num_attention_heads", "is 0; the reference library refuses it")
 	case hidden%heads != 0:
 		_, name := c.value("hidden_size")
-		c.refused(name, "the hidden size is no multiple of the attention heads; the reference library refuses it")
+		c.refused(name, fmt.Sprintf("%d is no multiple of the %d attention heads; the reference library refuses it", hidden, heads))
 	}
 }

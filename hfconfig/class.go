@@ -12,7 +12,8 @@ import (
 // defaultsTable has one line a model type, sorted: the class's name, its
 // attribute aliases, its nested configs and the defaults it declares before
 // it completes them (a field that the class computes when it is null or
-// absent stands here as null or not at all). Recorded from transformers 5.23.
+// absent stands here as null or not at all), and the types that typesTable does
+// not tell. Recorded from transformers 5.23.
 //
 //go:embed defaults.jsonl
 var defaultsTable string
@@ -25,6 +26,7 @@ type Class struct {
 	aliases  map[string]string // other name of a field → its name in the class
 	nested   map[string]string // field of a nested config → its model_type
 	defaults map[string]gjson.Result
+	types    map[string]string // declared types that are not those of types.txt
 }
 
 // classes indexes the table's lines by model type.
@@ -49,6 +51,7 @@ func ClassOf(modelType string) *Class {
 		aliases:  stringMap(row.Get("aliases")),
 		nested:   stringMap(row.Get("nested")),
 		defaults: make(map[string]gjson.Result),
+		types:    stringMap(row.Get("types")),
 	}
 	row.Get("defaults").ForEach(func(key, value gjson.Result) bool {
 		class.defaults[key.String()] = value

@@ -184,6 +184,17 @@ func (c *Config) FirstInt(fields ...string) (int64, bool) {
 	return 0, false
 }
 
+// WhyNoInt says why none of several fields gives a whole number: what the file
+// has in its place, else that the first is missing.
+func (c *Config) WhyNoInt(fields ...string) *FieldError {
+	for _, field := range fields {
+		if v, name, ok := c.stored(field); ok {
+			return &FieldError{Field: c.path + name, Reason: "is " + describe(v) + ", want a whole number"}
+		}
+	}
+	return &FieldError{Field: c.path + fields[0], Reason: "missing, and the class has no default for it"}
+}
+
 // GivenInt returns the file's own value, without the class's default.
 func (c *Config) GivenInt(field string) (int64, bool) {
 	v, name, ok := c.stored(field)
@@ -207,11 +218,10 @@ func (c *Config) integer(name string, v gjson.Result) (int64, bool) {
 		return 0, false
 	}
 	if f, err := strconv.ParseFloat(v.Raw, 64); err == nil && f == float64(int64(f)) && f < 1<<53 && f > -1<<53 {
-		c.record(&FieldError{Field: c.path + name, Usable: true,
-			Reason: v.Raw + " is written as a fraction; the reference library refuses it, write " + strconv.FormatInt(int64(f), 10)})
+		c.refused(name, "is "+describe(v)+", want a whole number (write "+strconv.FormatInt(int64(f), 10)+"); the reference library refuses it")
 		return int64(f), true
 	}
-	c.fault(name, "%s is not a whole number", v.Raw)
+	c.fault(name, "is %s, want a whole number", describe(v))
 	return 0, false
 }
 
@@ -244,8 +254,7 @@ func (c *Config) BoolOr(field string, otherwise bool) bool {
 		return false
 	case gjson.Number:
 		if v.Num == 0 || v.Num == 1 {
-			c.record(&FieldError{Field: c.path + name, Usable: true,
-				Reason: "is the number " + v.Raw + "; the reference library refuses it, write " + strconv.FormatBool(v.Num == 1)})
+			c.refused(name, "is "+describe(v)+", want true or false (write "+strconv.FormatBool(v.Num == 1)+"); the reference library refuses it")
 			return v.Num == 1
 		}
 	}

@@ -24,8 +24,8 @@ func TestAccessors(t *testing.T) {
 		{"int null", `{"hidden_size": null}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), "config field hidden_size: is null, want a whole number"}},
 		{"int text", `{"hidden_size": "64"}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), `config field hidden_size: is the text "64", want a whole number`}},
 		{"int switch", `{"hidden_size": true}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), "config field hidden_size: is the switch true, want a whole number"}},
-		{"int fraction", `{"hidden_size": 64.5}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), "config field hidden_size: 64.5 is not a whole number"}},
-		{"int as fraction", `{"hidden_size": 64.0}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(64), "config field hidden_size: 64.0 is written as a fraction; the reference library refuses it, write 64"}},
+		{"int fraction", `{"hidden_size": 64.5}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), "config field hidden_size: is the number 64.5, want a whole number"}},
+		{"int as fraction", `{"hidden_size": 64.0}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(64), "config field hidden_size: is the number 64.0, want a whole number (write 64); the reference library refuses it"}},
 		{"int 2^53+1", `{"hidden_size": 9007199254740993}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(9007199254740993), ""}},
 		{"int 2^64", `{"hidden_size": 18446744073709551616}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), "config field hidden_size: 18446744073709551616 is beyond 64 bits"}},
 		{"int -0", `{"hidden_size": -0}`, func(c *Config) any { return c.Int("hidden_size") }, result{int64(0), ""}},
@@ -46,7 +46,7 @@ func TestAccessors(t *testing.T) {
 		{"bool", `{"attention_bias": true}`, func(c *Config) any { return c.Bool("attention_bias") }, result{true, ""}},
 		{"bool null", `{"attention_bias": null}`, func(c *Config) any { return c.BoolOr("attention_bias", true) }, result{true, ""}},
 		{"bool text", `{"attention_bias": "false"}`, func(c *Config) any { return c.Bool("attention_bias") }, result{false, `config field attention_bias: is the text "false", want true or false`}},
-		{"bool number", `{"attention_bias": 1}`, func(c *Config) any { return c.Bool("attention_bias") }, result{true, "config field attention_bias: is the number 1; the reference library refuses it, write true"}},
+		{"bool number", `{"attention_bias": 1}`, func(c *Config) any { return c.Bool("attention_bias") }, result{true, "config field attention_bias: is the number 1, want true or false (write true); the reference library refuses it"}},
 		{"bool two", `{"attention_bias": 2}`, func(c *Config) any { return c.Bool("attention_bias") }, result{false, "config field attention_bias: is the number 2, want true or false"}},
 		{"float", `{"rms_norm_eps": 1e-5}`, func(c *Config) any { return c.Float("rms_norm_eps", 1) }, result{1e-5, ""}},
 		{"float wrong", `{"rms_norm_eps": []}`, func(c *Config) any { return c.Float("rms_norm_eps", 1) }, result{1.0, "config field rms_norm_eps: is a list, want a number"}},
@@ -131,7 +131,7 @@ func TestDefaultsTable(t *testing.T) {
 		}
 		types = append(types, object.Get("type").Str)
 		for field := range object.Map() {
-			if !slices.Contains([]string{"type", "class", "aliases", "nested", "defaults"}, field) {
+			if !slices.Contains([]string{"type", "class", "aliases", "nested", "defaults", "types"}, field) {
 				t.Errorf("%s: field %s", shorten(line), field)
 			}
 		}

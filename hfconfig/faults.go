@@ -12,11 +12,11 @@ import (
 // faults are what a config and the configs nested in it have met, each once.
 type faults struct {
 	list []error
-	seen map[string]bool
-	read map[string]bool // paths of the fields asked for
+	seen map[string]*FieldError // by field: one is enough to mend it
+	read map[string]bool        // paths of the fields asked for
 }
 
-func newFaults() *faults { return &faults{seen: make(map[string]bool)} }
+func newFaults() *faults { return &faults{seen: make(map[string]*FieldError)} }
 
 // Err returns the faults met by the accessors so far that left a field without
 // a value, joined; nil if none.
@@ -38,10 +38,12 @@ func (c *Config) fault(field, format string, args ...any) {
 }
 
 func (c *Config) record(err *FieldError) {
-	if text := err.Error(); !c.faults.seen[text] {
-		c.faults.seen[text] = true
-		c.faults.list = append(c.faults.list, err)
+	if known, ok := c.faults.seen[err.Field]; ok {
+		known.Usable = known.Usable && err.Usable
+		return
 	}
+	c.faults.seen[err.Field] = err
+	c.faults.list = append(c.faults.list, err)
 }
 
 // Fault records that the field's value cannot be used, for a reason that only

@@ -146,7 +146,7 @@ func TestNonFiniteNumbers(t *testing.T) {
 		}
 		c.Int(field)
 	}
-	want := []string{"NaN is not", "Infinity is not", "1e999 is not"}
+	want := []string{"NaN, want a whole", "Infinity, want a whole", "1e999, want a whole"}
 	for _, reason := range want {
 		if !strings.Contains(fmt.Sprint(c.Faults()), reason) {
 			t.Errorf("no fault %q in %v", reason, c.Faults())
