@@ -14,3 +14,11 @@ func Number(n int64) string {
 	}
 	return text
 }
+
+// Count writes a number of things: 1 layer, 2 layers.
+func Count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Number(n) + " " + thing + "s"
+}

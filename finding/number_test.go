@@ -14,3 +14,11 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 layers", 1: "1 layer", 2: "2 layers", 1000: "1,000 layers"} {
+		if got := Count(n, "layer"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

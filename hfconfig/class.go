@@ -103,6 +103,19 @@ func (c *Class) fallback(field string) gjson.Result {
 	return c.defaults[field]
 }
 
+// nestedType returns the model type of the config nested in a field; known is
+// false where the class has none there.
+func (c *Class) nestedType(field string) (modelType string, known bool) {
+	if c == nil {
+		return "", false
+	}
+	modelType, known = c.nested[field]
+	if d := c.defaults[field]; modelType == "" && d.IsObject() {
+		modelType = d.Get("model_type").String()
+	}
+	return modelType, known
+}
+
 func stringMap(object gjson.Result) map[string]string {
 	m := make(map[string]string)
 	object.ForEach(func(key, value gjson.Result) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -328,13 +329,7 @@ func (c *Config) Value(field string) gjson.Result {
 // defaults speak alone; Sub returns nil where it is null or not known.
 func (c *Config) Sub(field string) *Config {
 	v, name := c.value(field)
-	nestedType := ""
-	if c.class != nil {
-		nestedType = c.class.nested[field]
-		if d := c.class.defaults[field]; nestedType == "" && d.IsObject() {
-			nestedType = d.Get("model_type").String()
-		}
-	}
+	nestedType, _ := c.class.nestedType(field)
 	switch {
 	case v.IsObject():
 		return newConfig(v, c.path+name+".", nestedType, c.faults)
@@ -344,6 +339,41 @@ func (c *Config) Sub(field string) *Config {
 		return newConfig(gjson.Parse("{}"), c.path+name+".", nestedType, c.faults)
 	}
 	return nil
+}
+
+// Layers returns the number of layers that the config gives its model, or the
+// model of text in it, and a function that reads the same config with another
+// number; ok is false where the class has no such field or no number stands in it.
+func (c *Config) Layers() (layers int64, with func(int64) *Config, ok bool) {
+	const field = "num_hidden_layers"
+	if n, ok := c.layers(); ok {
+		_, name, _ := c.stored(field)
+		return n, func(n int64) *Config { return c.withText(withMember(c.object.Raw, name, n)) }, true
+	}
+	text := c.fields["text_config"]
+	if _, nested := c.class.nestedType("text_config"); !nested || !text.IsObject() {
+		return 0, nil, false
+	}
+	inner := c.Sub("text_config")
+	n, ok := inner.layers()
+	_, name, _ := inner.stored(field)
+	return n, func(n int64) *Config {
+		return c.withText(withMember(c.object.Raw, "text_config", withMember(text.Raw, name, n)))
+	}, ok
+}
+
+// withMember adds a member to an object's text; of members of one name the last counts.
+func withMember(object, name string, value any) string {
+	body := strings.TrimRight(strings.TrimSuffix(strings.TrimSpace(object), "}"), " \t\r\n")
+	comma := ","
+	if strings.HasSuffix(body, "{") {
+		comma = ""
+	}
+	return fmt.Sprintf("%s%s%q:%v}", body, comma, name, value)
+}
+
+func (c *Config) withText(text string) *Config {
+	return newConfig(gjson.Parse(text), c.path, c.ModelType(), newFaults())
 }
 
 // NumLabels returns the width of a classification head: num_labels, else the

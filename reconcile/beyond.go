@@ -61,11 +61,13 @@ func (m *matching) closeSection(name string, elements int64, tensors []string) {
 	}
 }
 
-// matchLayersBeyond claims whole layers after the config's last: tensors that
-// have the name and shape of a described layer's with a number beyond it.
+// matchLayersBeyond claims whole layers after the config's last: tensors that the
+// same config with more layers calls for, or that have the name and shape of a
+// described layer's with a number beyond it.
 func (m *matching) matchLayersBeyond() {
 	last := m.lastLayer()
-	if last < 0 {
+	have, deeper := m.deeper()
+	if last < 0 && deeper == nil {
 		return
 	}
 	var elements int64
@@ -73,11 +75,16 @@ func (m *matching) matchLayersBeyond() {
 	layers := make(map[int64]bool)
 	m.eachGroup(func(g *group) {
 		candidates := m.slots.byTemplate[g.name]
+		if deeper != nil {
+			candidates = append(deeper.byTemplate[g.name], candidates...)
+		}
 		if len(candidates) == 0 {
 			return
 		}
 		taken := m.claimIf(g, Beyond, candidates[0].Role.String(), g.each(), func(one *member) bool {
-			return slices.ContainsFunc(candidates, func(s *slot) bool { return s.sameShape(g.shape) && beyond(s, one, last) })
+			return slices.ContainsFunc(candidates, func(s *slot) bool {
+				return s.sameShape(g.shape) && (beyond(s, one, last) || m.deepens(s, g.name, one))
+			})
 		})
 		for i := range taken {
 			layers[int64(taken[i].number[0])] = true
@@ -88,9 +95,60 @@ func (m *matching) matchLayersBeyond() {
 	if elements == 0 {
 		return
 	}
-	m.addRow("layers_beyond_config", "layers beyond the config's", fmt.Sprintf("%d layers", len(layers)), elements, tensors)
-	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %d layers beyond the config's %d: %s elements", len(layers), last+1, finding.Number(elements))).
+	if deeper == nil {
+		have = last + 1
+	}
+	stored := finding.Count(int64(len(layers)), "layer")
+	m.addRow("layers_beyond_config", "layers beyond the config's", stored, elements, tensors)
+	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %s beyond the config's %d: %s elements", stored, have, finding.Number(elements))).
 		About(tensors...).Field("num_hidden_layers"))
+}
+
+// deeper returns what the config calls for with as many layers as the file holds,
+// and how many it has; nil where the file holds no more.
+func (m *matching) deeper() (have int64, expected *slots) {
+	if m.in.Config == nil || !m.anyUnknown() {
+		return 0, nil
+	}
+	have, with, ok := m.in.Config.Layers()
+	if !ok {
+		return 0, nil
+	}
+	one, err := estimator.Describe(with(have+1), m.in.Model.Class)
+	if err != nil {
+		return 0, nil
+	}
+	next := newSlots()
+	next.add(one.Tensors(), "")
+	stored := int64(0)
+	m.eachGroup(func(g *group) {
+		if len(next.byTemplate[g.name]) == 0 {
+			return
+		}
+		for i := range g.members {
+			stored = max(stored, int64(g.members[i].number[0])+1)
+		}
+	})
+	if stored <= have {
+		return 0, nil
+	}
+	all, err := estimator.Describe(with(stored), m.in.Model.Class)
+	if err != nil {
+		return 0, nil
+	}
+	expected = newSlots()
+	expected.add(all.Tensors(), "")
+	return have, expected
+}
+
+// deepens reports whether a slot calls for a member that the config as it is does
+// not.
+func (m *matching) deepens(s *slot, name string, one *member) bool {
+	if len(s.Index) == 0 || s.place(one) < 0 {
+		return false
+	}
+	known, _ := m.slots.forMember(name, one)
+	return known == nil
 }
 
 // lastLayer is the highest number at the first place of any expected name.
