@@ -113,7 +113,7 @@ func (c *Config) sizeIn(symbol, field string, i int) Size {
 	if i < len(list) {
 		return c.named(symbol, field, list[i])
 	}
-	c.Fault(field, "has %d entries, want %d or more", len(list), i+1)
+	c.Fault(field, "length %d, want %d or more", len(list), i+1)
 	return Named(symbol, 0)
 }
 

@@ -132,7 +132,7 @@ func nemotronNAS(c *Config) Model {
 	blocks := c.Value("block_configs").Array()
 	d.Layer = func(i int, _, _ Block) []Block {
 		if i >= len(blocks) {
-			c.Fault("block_configs", "has %d layers, want %d", len(blocks), c.N.Int())
+			c.Fault("block_configs", "holds %d of %d layers", len(blocks), c.N.Int())
 			return nil
 		}
 		var layer []Block

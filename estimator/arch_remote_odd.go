@@ -70,7 +70,7 @@ func openELM(c *Config) Model {
 		at := *c
 		at.heads(c.SizeAt("A", "num_query_heads", i), c.SizeAt("K", "num_kv_heads", i), "head_dim")
 		if i >= len(widths) {
-			c.Fault("ffn_multipliers", "has %d layers, want %d", len(widths), c.N.Int())
+			c.Fault("ffn_multipliers", "holds %d of %d layers", len(widths), c.N.Int())
 			return nil
 		}
 		sub := []Block{Linear("qkv_proj", c.D, at.Q.Plus(at.U.X(2)))}

@@ -272,7 +272,7 @@ func (c *Config) SizeAt(symbol, field string, i int) Size {
 // each finds a list for the layers that has another length.
 func (c *Config) each(field string, entries int) {
 	if layers := c.N.Int(); int64(entries) != layers {
-		c.Fault(field, "has %d entries, want one for each of the %d layers", entries, layers)
+		c.Fault(field, "length %d, want %d: an entry for each layer", entries, layers)
 	}
 }
 

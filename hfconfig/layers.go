@@ -84,7 +84,7 @@ func (c *Config) checkLayerList(field string, known []string) {
 	case odd >= 0:
 		report(fmt.Sprintf("%s[%d]", name, odd), "is "+describe(kinds[odd])+", want a kind of layer: "+strings.Join(known, ", "))
 	case hasLayers && int64(len(kinds)) != layers:
-		report(name, fmt.Sprintf("has %d entries, want one for each of the %d layers of num_hidden_layers", len(kinds), layers))
+		report(name, fmt.Sprintf("length %d, want %d: an entry for each layer of num_hidden_layers", len(kinds), layers))
 	}
 }
 

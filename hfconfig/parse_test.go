@@ -163,7 +163,7 @@ func TestNoticesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := notices[len(notices)-1]
-	if len(notices) != mostNotices+1 || last.Kind != MoreNotices || last.Message != "950 further notices left out" {
+	if len(notices) != mostNotices+1 || last.Kind != MoreNotices || last.Message != "further notices left out: 950" {
 		t.Errorf("got %d notices, the last %+v", len(notices), last)
 	}
 }

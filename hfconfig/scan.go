@@ -267,5 +267,5 @@ func (s *scanner) allNotices() []Notice {
 	if s.omitted == 0 {
 		return s.notices
 	}
-	return append(s.notices, Notice{Kind: MoreNotices, Message: fmt.Sprintf("%d further notices left out", s.omitted)})
+	return append(s.notices, Notice{Kind: MoreNotices, Message: fmt.Sprintf("further notices left out: %d", s.omitted)})
 }

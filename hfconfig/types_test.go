@@ -85,17 +85,17 @@ func TestCheckSays(t *testing.T) {
 		{`{"model_type": "nonesuch", "hidden_size": [64]}`, ""},
 
 		{`{"model_type": "qwen3", "num_hidden_layers": 2, "layer_types": ["full_attention", "bogus"]}`, `config field layer_types[1]: is the text "bogus", want a kind of layer: full_attention, `},
-		{`{"model_type": "qwen3", "num_hidden_layers": 2, "layer_types": ["attention"]}`, "config field layer_types: has 1 entries, want one for each of the 2 layers of num_hidden_layers"},
+		{`{"model_type": "qwen3", "num_hidden_layers": 2, "layer_types": ["attention"]}`, "config field layer_types: length 1, want 2: an entry for each layer of num_hidden_layers"},
 		{`{"model_type": "qwen3", "num_hidden_layers": 2, "layer_types": ["attention", "mamba"]}`, ""},
 		{`{"model_type": "qwen3", "num_hidden_layers": 2, "layer_types": null}`, ""},
 		{`{"model_type": "llama", "num_hidden_layers": 2, "layer_types": ["x", "x"]}`, "of layer: full_attention, "},
 		{`{"model_type": "llama", "num_hidden_layers": 2, "mlp_layer_types": ["x"]}`, ""},
 		{`{"model_type": "qwen3", "num_hidden_layers": 2, "mlp_layer_types": ["x"]}`, "mlp_layer_types[0]: is the text \"x\", want a kind of layer: sparse, dense; the reference library refuses it"},
-		{`{"model_type": "gpt2", "n_layer": 2, "layer_types": ["full_attention"]}`, "layer_types: has 1 entries, want one for each of the 2 layers"},
-		{`{"model_type": "glm4_moe_lite", "num_hidden_layers": 2, "mlp_layer_types": ["sparse"]}`, "mlp_layer_types: has 1 entries"},
+		{`{"model_type": "gpt2", "n_layer": 2, "layer_types": ["full_attention"]}`, "layer_types: length 1, want 2: an entry"},
+		{`{"model_type": "glm4_moe_lite", "num_hidden_layers": 2, "mlp_layer_types": ["sparse"]}`, "mlp_layer_types: length 1"},
 		{`{"model_type": "deepseek_v4", "num_hidden_layers": 1, "layer_types": ["full_attention"]}`, "want a kind of layer: sliding_attention, compressed_sparse_attention"},
 		{`{"model_type": "mamba", "layer_types": ["mamba"]}`, "is worked out by the class"},
-		{`{"model_type": "gemma3", "text_config": {"num_hidden_layers": 2, "layer_types": ["full_attention"]}}`, "text_config.layer_types: has 1 entries"},
+		{`{"model_type": "gemma3", "text_config": {"num_hidden_layers": 2, "layer_types": ["full_attention"]}}`, "text_config.layer_types: length 1"},
 	} {
 		config := mustParse(t, test.config)
 		config.Check()

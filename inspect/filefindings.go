@@ -94,7 +94,7 @@ func headerNotices(c *safetensors.Checkpoint) []finding.Finding {
 		}
 	}
 	for at, n := range others {
-		list[at].Message += fmt.Sprintf(" (likewise in %d more files)", n)
+		list[at].Message += fmt.Sprintf(" (likewise in %s)", finding.Count(int64(n), "more file"))
 	}
 	return list
 }

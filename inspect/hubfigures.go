@@ -67,7 +67,7 @@ func (c *hubComparison) findings() []finding.Finding {
 
 // note words a figure that is another count of the same weights.
 func (c *hubComparison) note(what string, total int64, why string) []finding.Finding {
-	message := fmt.Sprintf("the Hub says %s parameters", finding.Number(total))
+	message := fmt.Sprintf("the Hub says %s", finding.Count(total, "parameter"))
 	for _, part := range []string{what, why} {
 		if part != "" {
 			message += ": " + part

@@ -181,10 +181,10 @@ func (m *adapterMatching) settleKind(s *slot, g *group) {
 	}
 	switch kind {
 	case adapter.BaseCopy:
-		m.find(finding.New("HFI609", fmt.Sprintf("%s is a copy of the base's table: %s elements", namesOf(g.template, c.members), finding.Number(n))).
+		m.find(finding.New("HFI609", fmt.Sprintf("%s is a copy of the base's table: %s", namesOf(g.template, c.members), finding.Count(n, "element"))).
 			About(names(c.members)...))
 	case adapter.SavedModule:
-		m.find(finding.New("HFI610", fmt.Sprintf("%s is stored whole: %s elements", namesOf(g.template, c.members), finding.Number(n))).
+		m.find(finding.New("HFI610", fmt.Sprintf("%s is stored whole: %s", namesOf(g.template, c.members), finding.Count(n, "element"))).
 			About(names(c.members)...).Field("modules_to_save"))
 	}
 }
@@ -209,7 +209,7 @@ func (m *adapterMatching) matchBaseCopies() {
 		}
 		n := g.each() * int64(len(taken))
 		m.addRow("base_copies", "copies of the base's tensors", productText(g, taken), n, names(taken))
-		m.find(finding.New("HFI611", fmt.Sprintf("%s %s is a tensor of the base, stored whole: %s elements", namesOf(g.template, taken), shapeText(g.shape), finding.Number(n))).
+		m.find(finding.New("HFI611", fmt.Sprintf("%s %s is a tensor of the base, stored whole: %s", namesOf(g.template, taken), shapeText(g.shape), finding.Count(n, "element"))).
 			About(names(taken)...))
 	})
 }

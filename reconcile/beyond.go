@@ -49,7 +49,7 @@ func (m *matching) closeSection(name string, elements int64, tensors []string) {
 		return
 	}
 	m.addRow(name, words+" layers", "", elements, tensors)
-	m.find(finding.New("HFI414", fmt.Sprintf("%s layers: %s elements", words, finding.Number(elements))).About(tensors...))
+	m.find(finding.New("HFI414", fmt.Sprintf("%s layers: %s", words, finding.Count(elements, "element"))).About(tensors...))
 	var missing []string
 	for _, s := range m.slots.all {
 		if s.section == name && s.missing() > 0 {
@@ -57,7 +57,7 @@ func (m *matching) closeSection(name string, elements int64, tensors []string) {
 		}
 	}
 	if len(missing) > 0 {
-		m.find(finding.New("HFI401", fmt.Sprintf("%d tensors of the %s layers are missing", len(missing), words)).About(missing...))
+		m.find(finding.New("HFI401", fmt.Sprintf("the file lacks %s of the %s layers", finding.Count(int64(len(missing)), "tensor"), words)).About(missing...))
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *matching) matchLayersBeyond() {
 	}
 	stored := finding.Count(int64(len(layers)), "layer")
 	m.addRow("layers_beyond_config", "layers beyond the config's", stored, elements, tensors)
-	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %s beyond the config's %d: %s elements", stored, have, finding.Number(elements))).
+	m.find(finding.New("HFI415", fmt.Sprintf("the file holds %s beyond the config's %d: %s", stored, have, finding.Count(elements, "element"))).
 		About(tensors...).Field("num_hidden_layers"))
 }
 
@@ -193,7 +193,7 @@ func (m *matching) matchBiasesBeyond() {
 		return
 	}
 	m.addRow("biases_beyond_config", "biases that the config does not call for", "", elements, tensors)
-	m.find(finding.New("HFI417", fmt.Sprintf("%s elements of biases that the config does not call for", finding.Number(elements))).About(tensors...))
+	m.find(finding.New("HFI417", fmt.Sprintf("%s of biases that the config does not call for", finding.Count(elements, "element"))).About(tensors...))
 }
 
 // matchOtherHeads claims the weights of another head of the same body: those
@@ -266,7 +266,7 @@ func (m *matching) claimHead(class string, sibling *estimator.Model) {
 		return
 	}
 	m.addRow("other_head", "head of "+class, "", elements, tensors)
-	m.find(finding.New("HFI413", fmt.Sprintf("%s elements belong to the head of %s", finding.Number(elements), class)).About(tensors...))
+	m.find(finding.New("HFI413", fmt.Sprintf("%s of the head of %s", finding.Count(elements, "element"), class)).About(tensors...))
 }
 
 // labelShaped lets a classifier have any number of labels: the config of another

@@ -46,7 +46,7 @@ func bufferDTypes(fixed string) dtypes {
 // addBuffers accounts for buffers.
 func (m *matching) addBuffers(g *group, taken []member, reason string) {
 	elements := m.bufferRow(g, taken, reason)
-	m.find(finding.New("HFI406", fmt.Sprintf("%s: %s elements of %s in %s, no parameters", namesOf(g.template, taken), finding.Number(elements), reason, g.dtype)).
+	m.find(finding.New("HFI406", fmt.Sprintf("%s: %s of %s in %s, no parameters", namesOf(g.template, taken), finding.Count(elements, "element"), reason, g.dtype)).
 		About(names(taken)...))
 }
 

@@ -52,7 +52,7 @@ func (m *matching) mixedDTypes(byDType map[safetensors.DType][]*claim) {
 		for _, c := range byDType[d] {
 			list = append(list, namesOf(c.Template, c.members))
 		}
-		m.find(finding.New("HFI418", fmt.Sprintf("%s parameters are %s, most others %s", finding.Number(parametersOf(byDType[d])), d, dtypes[0])).About(list...))
+		m.find(finding.New("HFI418", fmt.Sprintf("%s in %s, most others in %s", finding.Count(parametersOf(byDType[d]), "parameter"), d, dtypes[0])).About(list...))
 	}
 }
 

@@ -43,7 +43,7 @@ func (m *matching) matchPrediction() {
 			continue
 		}
 		m.addRow(p.section, p.words, "", elements, about)
-		m.find(finding.New("HFI414", fmt.Sprintf("%s: %s elements", p.words, finding.Number(elements))).About(about...))
+		m.find(finding.New("HFI414", fmt.Sprintf("%s: %s", p.words, finding.Count(elements, "element"))).About(about...))
 	}
 }
 

@@ -67,7 +67,7 @@ func (m *matching) claimSlices(empty bool) {
 		code, reason = "HFI708", "elements of tensors that were saved empty"
 	}
 	m.addRow("sharded_save", reason, "", -lost, about)
-	m.find(finding.New(code, fmt.Sprintf("%s: %s elements are not in the file", strings.Join(finding.Names(folded), ", "), finding.Number(lost))).About(about...))
+	m.find(finding.New(code, fmt.Sprintf("%s: %s not in the file", strings.Join(finding.Names(folded), ", "), finding.Count(lost, "element"))).About(about...))
 }
 
 // matchOneRank claims tensors that all are the same fraction of what is expected
@@ -225,5 +225,5 @@ func (m *matching) forgiveAliases(aliases [][2]string, shapes map[string][]int64
 	if elements > 0 {
 		m.addRow("shared_storage", "tensors that share the storage of another", "", -elements, about)
 	}
-	m.find(finding.New("HFI712", fmt.Sprintf("the file's metadata names %d tensors that share the storage of another and are stored once", len(about))).About(about...))
+	m.find(finding.New("HFI712", fmt.Sprintf("%s stored once with others of the same storage, as the file's metadata says", finding.Count(int64(len(about)), "tensor"))).About(about...))
 }

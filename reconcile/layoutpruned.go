@@ -34,7 +34,7 @@ func (m *matching) matchPruned() {
 		texts = append(texts, fmt.Sprintf("%d of %d in layers %s", kept, layers[0].wanted, estimator.Only(left[kept]...)))
 	}
 	m.addRow("experts_missing", "experts that were pruned from the file", strings.Join(texts, "; "), -lost, nil)
-	m.find(finding.New("HFI713", fmt.Sprintf("the file holds %s of the config's experts: %s elements fewer", strings.Join(texts, "; "), finding.Number(lost))).
+	m.find(finding.New("HFI713", fmt.Sprintf("the file holds %s of the config's experts: %s fewer", strings.Join(texts, "; "), finding.Count(lost, "element"))).
 		Field("num_experts", "num_local_experts", "n_routed_experts"))
 }
 
@@ -173,6 +173,6 @@ func (m *matching) matchExpertsBeyond() {
 		return
 	}
 	m.addRow("experts_beyond_config", "experts beyond the config's", "", elements, about)
-	m.find(finding.New("HFI714", fmt.Sprintf("%s elements belong to experts beyond the config's", finding.Number(elements))).About(about...).
+	m.find(finding.New("HFI714", fmt.Sprintf("%s of experts beyond the config's", finding.Count(elements, "element"))).About(about...).
 		Field("num_experts", "num_local_experts", "n_routed_experts"))
 }

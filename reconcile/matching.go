@@ -123,7 +123,7 @@ func (m *matching) find(f finding.Finding) {
 func (m *matching) sorted() []finding.Finding {
 	for code, n := range m.found {
 		if n > mostFindings {
-			m.findings = append(m.findings, finding.New(code, fmt.Sprintf("%s more findings of this kind", finding.Number(int64(n-mostFindings)))))
+			m.findings = append(m.findings, finding.New(code, fmt.Sprintf("%s of this kind", finding.Count(int64(n-mostFindings), "more finding"))))
 		}
 	}
 	return finding.Sort(m.findings)

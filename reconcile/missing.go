@@ -113,7 +113,7 @@ func (m *matching) missingLayers() {
 	}
 	layers := estimator.Only(numbers...).String()
 	m.addRow("layers_missing", "layers that are not in the file", "layers "+layers, -elements, nil)
-	m.find(finding.New("HFI416", fmt.Sprintf("layers %s of the config are not in the file: %s elements", layers, finding.Number(elements))).
+	m.find(finding.New("HFI416", fmt.Sprintf("layers %s of the config are not in the file: %s", layers, finding.Count(elements, "element"))).
 		Field("num_hidden_layers"))
 }
 
@@ -149,7 +149,7 @@ func (m *matching) missingHead() {
 		return
 	}
 	m.addRow("head_missing", "head that is not in the file", "", -elements, tensors)
-	m.find(finding.New("HFI421", fmt.Sprintf("%s has a head of %s elements that is not in the file", m.in.Model.Class, finding.Number(elements))).
+	m.find(finding.New("HFI421", fmt.Sprintf("%s has a head of %s that is not in the file", m.in.Model.Class, finding.Count(elements, "element"))).
 		About(tensors...).Field("architectures", "tie_word_embeddings"))
 }
 

@@ -79,7 +79,7 @@ func (m *matching) checkMethod() {
 	n := m.quantised()
 	switch {
 	case n > 0 && m.undeclared():
-		m.find(finding.New("HFI501", fmt.Sprintf("%d modules are quantised as by %s, config.json has no quantization_config", n, m.unpacked[0].scheme.method)).Field("quantization_config"))
+		m.find(finding.New("HFI501", fmt.Sprintf("%s quantised as by %s, config.json has no quantization_config", finding.Count(int64(n), "module"), m.unpacked[0].scheme.method)).Field("quantization_config"))
 	case n == 0 && m.quant != nil && m.quant.Method != "" && len(m.unpacked) == 0 && len(m.fused) == 0:
 		m.find(finding.New("HFI503", fmt.Sprintf("the config declares %s, no tensor of the file is quantised", m.quant)).Field(m.quant.Path))
 	}
@@ -103,7 +103,7 @@ func (m *matching) checkParams() {
 			continue
 		}
 		if u.scheme.bits != nil && declared.Bits > 0 && declared.Bits != u.params.bits {
-			m.find(finding.New("HFI507", fmt.Sprintf("%s has %d bits, the config says %d", u.words(), u.params.bits, declared.Bits)).
+			m.find(finding.New("HFI507", fmt.Sprintf("%s is in %s, the config says %d", u.words(), finding.Count(int64(u.params.bits), "bit"), declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
 		if g, ok := m.declaredGrain(declared); ok && u.scheme.grains != nil && u.scheme.form != packedExperts && !u.hasGrain(g) {
@@ -251,7 +251,7 @@ func (m *matching) checkBiases() {
 		list = append(list, names(s.members)...)
 		elements += s.each() * int64(len(s.members))
 	}
-	m.find(finding.New("HFI511", fmt.Sprintf("%s elements of biases that the config does not call for", finding.Number(elements))).About(list...))
+	m.find(finding.New("HFI511", fmt.Sprintf("%s of biases that the config does not call for", finding.Count(elements, "element"))).About(list...))
 	for _, u := range m.unpacked {
 		if u.scheme.addsBias() && u.part(biasSuffix) == nil && !m.described(u.stem+biasSuffix) && strings.Contains(u.stem, "*") {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has no bias, other modules have one from the quantiser", u.words())).About(names(u.carrier.members)...))

@@ -123,7 +123,7 @@ func (m *matching) checkPartner(g *group, stem, partner string) {
 	}
 	g.claimed = int64(len(g.members))
 	if others != g.claimed {
-		m.find(finding.New("HFI504", fmt.Sprintf("%s has %d scales of the cache, %s has %d", namesOf(g.template, g.members), len(g.members), stem+partner, others)).
+		m.find(finding.New("HFI504", fmt.Sprintf("%s has %s of the cache, %s has %d", namesOf(g.template, g.members), finding.Count(int64(len(g.members)), "scale"), stem+partner, others)).
 			About(names(g.members)...))
 		return
 	}

@@ -61,7 +61,7 @@ func (m *matching) checkPlaces() {
 			}
 			if have, want, ok := m.places(u, i); ok && have != want {
 				name := u.carrier.members[i].tensor.Name
-				m.find(finding.New("HFI506", fmt.Sprintf("%s keeps %d weights, the places beside it are for %d", name, have, want)).About(name))
+				m.find(finding.New("HFI506", fmt.Sprintf("%s keeps %s, the places beside it are for %d", name, finding.Count(have, "weight"), want)).About(name))
 			}
 		}
 	}

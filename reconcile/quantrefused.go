@@ -21,7 +21,7 @@ func (m *matching) checkLost() {
 	})
 	if lost > 0 {
 		last := &m.findings[len(m.findings)-1]
-		last.Message += fmt.Sprintf(" (%s weights are not in the file)", finding.Number(lost))
+		last.Message += fmt.Sprintf(" (%s not in the file)", finding.Count(lost, "weight"))
 	}
 }
 

@@ -106,10 +106,7 @@ func ShapeText(shape []int64) string {
 
 // plural writes a number of things.
 func plural(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return Thousands(n) + " " + thing + "s"
+	return finding.Count(n, thing)
 }
 
 // orUnknown writes a count that may not be known.

@@ -122,7 +122,7 @@ func (p *parser) arrayEntry(f *fields, at int) (int, *Error) {
 		}
 	}
 	if count > len(fieldNames) {
-		p.entryFault(KindEntry, f.name, at, "the entry has %d parts instead of 3", count)
+		p.entryFault(KindEntry, f.name, at, "parts of the entry: %d instead of 3", count)
 	}
 	return i, nil
 }
@@ -232,7 +232,7 @@ func (p *parser) readOffsets(f *fields, at int) {
 		i = p.nextItem(next)
 	}
 	if count != 2 {
-		p.entryFault(KindEntry, f.name, at, "data_offsets has %d numbers instead of 2", count)
+		p.entryFault(KindEntry, f.name, at, "numbers in data_offsets: %d instead of 2", count)
 		return
 	}
 	f.good[fieldOffsets] = true

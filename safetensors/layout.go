@@ -13,7 +13,7 @@ import (
 func (p *parser) layout(dataSize int64) []*Error {
 	if p.unaligned > 0 {
 		p.header.Notices = append(p.header.Notices, Notice{Kind: NoticeTensorUnaligned, Offset: -1, Count: p.unaligned,
-			Detail: fmt.Sprintf("%d tensors do not begin at a multiple of their element size", p.unaligned)})
+			Detail: fmt.Sprintf("tensors that do not begin at a multiple of their element size: %d", p.unaligned)})
 	}
 	l := layouter{parser: p}
 	end := p.next
