@@ -32,7 +32,7 @@ type ActivationPart struct {
 func SavedActivations(m *estimator.Model, use estimator.SavingUse) Activations {
 	recorded := m.Activations(use)
 	a := Activations{Bytes: estimator.TotalSaved(recorded.Saved), RecomputedBytes: estimator.TotalSaved(recorded.Layer),
-		Parts: activationParts(recorded.Saved), Formula: activationFormula(recorded.Saved)}
+		Parts: activationParts(recorded.Saved), Formula: activationFormula(recorded.Saved, estimator.Size.String)}
 	a.Assumptions = activationAssumptions(m, use)
 	return a
 }
@@ -65,8 +65,8 @@ func activationParts(list []estimator.Saved) []ActivationPart {
 }
 
 // activationFormula is the sum of all parts, the layers of each kind in
-// brackets: N(24bsD + …) + 8bsD + ….
-func activationFormula(list []estimator.Saved) string {
+// brackets: N(24bsD + …) + 8bsD + …, in symbols or in numbers as write has it.
+func activationFormula(list []estimator.Saved, write func(estimator.Size) string) string {
 	var order []string
 	groups := make(map[string]estimator.Size)
 	var rest estimator.Size
@@ -85,10 +85,10 @@ func activationFormula(list []estimator.Saved) string {
 	var text []string
 	for _, key := range order {
 		number := key[strings.LastIndex(key, "× ")+len("× "):]
-		text = append(text, number+"("+groups[key].String()+")")
+		text = append(text, number+" · ("+write(groups[key])+")")
 	}
-	if s := rest.String(); s != "0" {
-		text = append(text, s)
+	if !rest.IsZero() {
+		text = append(text, write(rest))
 	}
 	return strings.Join(text, " + ")
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
 
 // explainFLOPs gives each component in symbols, as far as its work has a closed
 // form that agrees with what was counted.
-func explainFLOPs(m *estimator.Model, p estimator.Pass, opts Options, f *FLOPs) []Formula {
+func explainFLOPs(m *estimator.Model, p estimator.Pass, f *FLOPs) []Formula {
 	symbols := make(map[string]estimator.Size)
 	for _, s := range m.Symbolic(p) {
 		key := s.Template + "|" + s.Kind
@@ -47,64 +48,140 @@ func explainFLOPs(m *estimator.Model, p estimator.Pass, opts Options, f *FLOPs) 
 		if c.FLOPs.Sign() == 0 {
 			continue
 		}
-		symbolic, numbers := sums[c.Name].String(), sums[c.Name].Numbers()
+		figure := polynomial(strings.ReplaceAll(c.Name, "_", " "), sums[c.Name], c.FLOPs, flopsUnit)
 		if rest := plain[c.Name]; rest != nil && rest.Sign() > 0 {
-			symbolic, numbers = symbolic+" + scans and convolutions", numbers+" + "+rest.String()
+			figure.Symbols, figure.Numbers = figure.Symbols+" + scans and convolutions", figure.Numbers+" + "+grouped(rest)
 		}
-		list = append(list, Formula{c.Name, symbolic, numbers, c.FLOPs, "flops"})
+		list = append(list, figure)
 	}
-	pixels := slices.ContainsFunc(work, func(w estimator.Work) bool { return w.Pixels })
-	return append(list, explainTotals(f, opts, pixels)...)
+	pixels := new(big.Int)
+	for _, w := range work {
+		if w.Pixels {
+			pixels.Add(pixels, w.FLOPs)
+		}
+	}
+	return append(list, explainTotals(p, f, pixels)...)
 }
 
-func explainTotals(f *FLOPs, opts Options, pixels bool) []Formula {
-	backward, training := "2 · forward", "forward + backward"
-	if pixels {
-		backward += ", once for what takes pixels"
+const flopsUnit = "flops"
+
+// explainTotals adds up the components; the work on pixels needs no gradient of
+// its input.
+func explainTotals(p estimator.Pass, f *FLOPs, pixels *big.Int) []Formula {
+	list := []Formula{sumOf("forward", "linear part A + attention part B", []*big.Int{f.Linear, f.Attention}, f.Forward, flopsUnit)}
+	if p.Past > 0 { // nobody trains on a cache
+		return list
 	}
-	if opts.Fused {
-		backward += " + ½ · attention where a fused kernel computes the scores anew"
+	backward := Formula{"backward", "2 · forward", "2 · " + grouped(f.Forward), f.Backward, flopsUnit, nil}
+	scores := new(big.Int).Sub(f.Backward, times(f.Forward, big.NewInt(2), 1))
+	if pixels.Sign() > 0 {
+		scores.Add(scores, pixels)
+		backward.Symbols += " − what takes pixels"
+		backward.Numbers += " − " + grouped(pixels)
 	}
-	if opts.Recompute {
-		training += " + layers computed again"
+	if scores.Sign() > 0 {
+		backward.Symbols += " + ½ · attention part B, whose scores a fused kernel computes anew"
+		backward.Numbers += " + " + grouped(scores)
 	}
-	return []Formula{
-		{"forward", "sum of the components", fmt.Sprintf("%d + %d", f.Linear, f.Attention), f.Forward, "flops"},
-		{"backward", backward, fmt.Sprintf("from %d and %d", f.Forward, f.Attention), f.Backward, "flops"},
-		{"training step", training, fmt.Sprintf("%d + %d", f.Forward, f.Backward), f.Training, "flops"},
+	training, parts := "forward + backward", []*big.Int{f.Forward, f.Backward}
+	again := new(big.Int).Sub(f.Training, f.Forward)
+	if again.Sub(again, f.Backward).Sign() > 0 {
+		training, parts = training+" + layers computed again", append(parts, again)
 	}
+	return append(list, backward, sumOf("training step", training, parts, f.Training, flopsUnit))
+}
+
+// cacheFigure is what layers that keep the same keep together.
+type cacheFigure struct {
+	where   string // the module, where it is in no layer
+	layers  estimator.Indices
+	symbols string
+	letters []estimator.Symbol
+
+	copies int64
+	cached int64    // elements a token of one layer
+	tokens *big.Rat // that are kept
+	states *big.Rat // fixed, of one layer
+	bytes  *big.Rat
 }
 
 // explainCache gives each kind of layer in symbols.
 func explainCache(m *estimator.Model, use estimator.CacheUse, kv *KV) []Formula {
-	var list []Formula
+	var figures []cacheFigure
 	for _, layer := range m.Cache() {
-		bytes := layer.Bytes(use)
-		if bytes.Sign() == 0 {
-			continue
+		f := figureOf(&layer, use)
+		at := slices.IndexFunc(figures, func(g cacheFigure) bool {
+			return g.where == f.where && g.symbols == f.symbols && g.cached == f.cached && g.tokens.Cmp(f.tokens) == 0 && g.states.Cmp(f.states) == 0
+		})
+		switch {
+		case f.bytes.Sign() == 0:
+		case at < 0:
+			figures = append(figures, f)
+		default:
+			figures[at].copies += f.copies
+			figures[at].bytes.Add(figures[at].bytes, f.bytes)
+			figures[at].layers = figures[at].layers.Union(f.layers)
 		}
-		name := layer.Template
-		symbols, numbers := "", ""
-		if s := layer.Scores; s != nil {
-			cached := s.Cached
-			switch {
-			case use.Expanded && !s.Expanded.IsZero():
-				cached = s.Expanded
-			case use.Convention == estimator.Library:
-				cached = s.CachedLibrary
-			}
-			tokens := new(big.Rat).Sub(bytes, layer.StateBytes(use))
-			each := new(big.Rat).SetInt(product(layer.Copies, use.Batch, max(1, cached.Int())))
-			tokens.Quo(tokens, each.Mul(each, use.ElementBytes))
-			symbols = "L · b · t · (" + cached.String() + ") · e"
-			numbers = fmt.Sprintf("%d · %d · %s · %d · %s", layer.Copies, use.Batch, decimal(tokens), cached.Int(), decimal(use.ElementBytes))
-		}
-		if states := layer.StateBytes(use); states.Sign() > 0 {
-			symbols, numbers = joined(symbols, "b · fixed states"), joined(numbers, ceil(states).String())
-		}
-		list = append(list, Formula{name, symbols, numbers, ceil(bytes), "bytes"})
 	}
-	return append(list, Formula{"total", "sum of the layers", kv.TotalBytes.String(), kv.TotalBytes, "bytes"})
+	var list []Formula
+	var parts []*big.Int
+	for _, f := range figures {
+		list = append(list, f.formula(use))
+		parts = append(parts, ceil(f.bytes))
+	}
+	if list == nil {
+		return []Formula{} // an encoder keeps nothing
+	}
+	return append(list, sumOf("cache", "sum of the layers", parts, kv.TotalBytes, "bytes"))
+}
+
+func figureOf(layer *estimator.CacheLayer, use estimator.CacheUse) cacheFigure {
+	copies := big.NewRat(layer.Copies, 1)
+	f := cacheFigure{where: moduleOf(layer), layers: layer.Layers, copies: layer.Copies, tokens: new(big.Rat), bytes: layer.Bytes(use),
+		states: new(big.Rat).Quo(layer.StateBytes(use), copies)}
+	s := layer.Scores
+	if s == nil {
+		return f
+	}
+	cached := s.Cached
+	switch {
+	case use.Expanded && !s.Expanded.IsZero():
+		cached = s.Expanded
+	case use.Convention == estimator.Library:
+		cached = s.CachedLibrary
+	}
+	f.symbols, f.letters, f.cached = cached.String(), cached.Symbols(), cached.Int()
+	kept := new(big.Rat).Sub(f.bytes, layer.StateBytes(use))
+	each := new(big.Rat).SetInt(product(layer.Copies, use.Batch, f.cached))
+	if each.Mul(each, use.ElementBytes).Sign() > 0 {
+		f.tokens.Quo(kept, each)
+	}
+	return f
+}
+
+// moduleOf names what is in no layer.
+func moduleOf(layer *estimator.CacheLayer) string {
+	if layer.Layers != nil {
+		return ""
+	}
+	return layer.Template
+}
+
+func (f *cacheFigure) formula(use estimator.CacheUse) Formula {
+	symbols, numbers := "", ""
+	if f.tokens.Sign() > 0 {
+		symbols = "layers · b · tokens kept · (" + f.symbols + ") · bytes of an element"
+		numbers = fmt.Sprintf("%d · %d · %s · %d · %s", f.copies, use.Batch, decimal(f.tokens), f.cached, decimal(use.ElementBytes))
+	}
+	if f.states.Sign() > 0 {
+		symbols, numbers = joined(symbols, "layers · fixed states"), joined(numbers, fmt.Sprintf("%d · %s", f.copies, decimal(f.states)))
+	}
+	letters := append([]estimator.Symbol{{Name: "b", Value: use.Batch}}, f.letters...)
+	where := f.where
+	if f.layers != nil {
+		where = "layers " + f.layers.String()
+	}
+	return Formula{"cache of " + where, symbols, numbers, ceil(f.bytes), "bytes", letters}
 }
 
 func joined(a, b string) string {
@@ -115,19 +192,30 @@ func joined(a, b string) string {
 }
 
 // explain gives the figures of a training run.
-func (t *Training) explain() {
-	perToken := t.FLOPs / t.Tokens
-	t.Formulas = []Formula{{"training FLOPs", t.Rule, fmt.Sprintf("%.6g FLOPs a token · %.6g tokens", perToken, t.Tokens), t.FLOPs, "flops"}}
+func (t *Training) explain(b *Budget) {
+	add := func(name, symbols, numbers string, result float64, unit string) {
+		t.Formulas = append(t.Formulas, Formula{name, symbols, numbers, result, unit, nil})
+	}
+	add("compute-optimal tokens", "20 · all parameters", fmt.Sprintf("20 · %d", b.Total), t.OptimalTokens, "tokens")
+	if b.FLOPsAToken == 0 {
+		add("training FLOPs", t.Rule, fmt.Sprintf("6 · %d · %.6g", b.Parameters, t.Tokens), t.FLOPs, flopsUnit)
+	} else {
+		add("training FLOPs", "FLOPs a token · tokens, by "+t.Rule, fmt.Sprintf("%.6g · %.6g", b.FLOPsAToken, t.Tokens), t.FLOPs, flopsUnit)
+	}
 	if t.Seconds == 0 {
 		return
 	}
+	peak := fmt.Sprintf("(%g · %.6g)", t.Devices, t.PeakFLOPs)
 	if t.MFU != nil {
-		t.Formulas = append(t.Formulas,
-			Formula{"MFU", t.MFURule, fmt.Sprintf("%.6g tokens/s on %g devices of %.6g FLOP/s", t.TokensASec, t.Devices, t.PeakFLOPs), *t.MFU, "of the peak"},
-			Formula{"time", "T / tokens per second", fmt.Sprintf("%.6g / %.6g", t.Tokens, t.TokensASec), t.Seconds, "seconds"})
+		add("MFU", "tokens per second · (6N + 12·L·H·Q·T) / (devices · peak)", fmt.Sprintf("%.6g · %.6g / %s", t.TokensASec, b.MFUAToken, peak), *t.MFU, "of the peak")
+		add("efficiency", "tokens per second · training FLOPs a token / (devices · peak)", fmt.Sprintf("%.6g · %.6g / %s", t.TokensASec, t.FLOPs/t.Tokens, peak), t.Efficiency, "of the peak")
+		add("time", "tokens / tokens per second", fmt.Sprintf("%.6g / %.6g", t.Tokens, t.TokensASec), t.Seconds, "seconds")
 	} else {
-		t.Formulas = append(t.Formulas, Formula{"time", "FLOPs / (devices · peak · efficiency)",
-			fmt.Sprintf("%.6g / (%g · %.6g · %g)", t.FLOPs, t.Devices, t.PeakFLOPs, t.Efficiency), t.Seconds, "seconds"})
+		add("time", "FLOPs / (devices · peak · efficiency)", fmt.Sprintf("%.6g / (%g · %.6g · %g)", t.FLOPs, t.Devices, t.PeakFLOPs, t.Efficiency), t.Seconds, "seconds")
+		add("tokens per second", "tokens / time", fmt.Sprintf("%.6g / %.6g", t.Tokens, t.Seconds), t.TokensASec, "tokens a second")
 	}
-	t.Formulas = append(t.Formulas, Formula{"device-hours", "devices · seconds / 3600", fmt.Sprintf("%g · %.6g / 3600", t.Devices, t.Seconds), t.DeviceHours, "hours"})
+	add("device-hours", "devices · seconds / 3600", fmt.Sprintf("%g · %.6g / 3600", t.Devices, t.Seconds), t.DeviceHours, "hours")
+	if t.Cost != nil {
+		add("price", "device-hours · rate", fmt.Sprintf("%.6g · %g", t.DeviceHours, t.Rate), *t.Cost, "in the currency of the rate")
+	}
 }

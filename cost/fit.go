@@ -23,17 +23,25 @@ type Fit struct {
 // Speed bounds a generation by the roofline: bandwidth for what is read, peak
 // for what is computed.
 type Speed struct {
-	DecodeBytes     *big.Int `json:"decode_bytes"` // read for one step: weights that run, and the cache
+	PrefillFLOPs   *big.Int `json:"prefill_flops"` // of an encoder, its whole pass
+	PrefillBytes   *big.Int `json:"prefill_bytes"` // weights read
+	PrefillSeconds float64  `json:"prefill_seconds"`
+	PrefillBound   string   `json:"prefill_bound"`         // bandwidth, compute
+	Ridge          float64  `json:"ridge_flops_per_byte"`  // peak / bandwidth: below it bandwidth binds
+	PeakDType      string   `json:"peak_dtype"`            // of the products
+	PeakFLOPs      float64  `json:"peak_flops_per_second"` // of one device in it
+
+	*Decode // null for an encoder
+}
+
+// Decode is a step of a generation, one token a sequence.
+type Decode struct {
+	DecodeBytes     *big.Int `json:"decode_bytes"` // read: weights that run, and the cache
 	DecodeFLOPs     *big.Int `json:"decode_flops"`
-	DecodeSeconds   float64  `json:"decode_seconds"` // of one step
-	DecodeBound     string   `json:"decode_bound"`   // bandwidth, compute
+	DecodeSeconds   float64  `json:"decode_seconds"`
+	DecodeBound     string   `json:"decode_bound"` // bandwidth, compute
 	TokensPerSecond float64  `json:"decode_tokens_per_second"`
-	PrefillFLOPs    *big.Int `json:"prefill_flops"`
-	PrefillSeconds  float64  `json:"prefill_seconds"`
-	PrefillBound    string   `json:"prefill_bound"`
 	Intensity       float64  `json:"decode_flops_per_byte"`
-	Ridge           float64  `json:"ridge_flops_per_byte"` // peak / bandwidth: below it bandwidth binds
-	PeakDType       string   `json:"peak_dtype"`
 }
 
 func (p *planned) fit(a Accelerator, mem *Memory) Fit {
@@ -72,19 +80,13 @@ func (p *planned) with(batch, seq int64) *big.Int {
 	if p.EncoderSeq == p.Seq {
 		other.EncoderSeq = seq
 	}
-	sum := new(big.Int)
 	mem := &Memory{Weights: other.weights()}
 	if p.Train {
 		other.training(mem)
 	} else {
 		other.inference(mem)
 	}
-	for _, part := range []*big.Int{mem.Weights, mem.KV, mem.Activations, mem.Recomputed, mem.Gradients, mem.Optimizer} {
-		if part != nil {
-			sum.Add(sum, part)
-		}
-	}
-	return sum
+	return mem.sum()
 }
 
 // largest is the largest n whose total finds room, 0 where not even 1 does.
@@ -111,15 +113,19 @@ func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
 	devices, bandwidth := float64(mem.Devices), a.BandwidthGBs*1e9
 	encoder := p.EncoderSeq
 	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder, Sight: p.Sight})
-	decode := p.model.DecodeFLOPs(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder, Sight: p.Sight}, !p.KV.Expanded)
-	s := &Speed{DecodeFLOPs: decode, PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype}
+	s := &Speed{PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype, PeakFLOPs: peak}
 	weights := float(mem.Weights) * devices
-	s.DecodeBytes = rounded(weights*p.read(p.Batch) + float(mem.KV)*devices)
-	s.Intensity = float(s.DecodeFLOPs) / float(s.DecodeBytes)
-	s.DecodeSeconds, s.DecodeBound = bound(float(s.DecodeFLOPs)/(peak*devices), float(s.DecodeBytes)/(bandwidth*devices))
-	s.TokensPerSecond = float64(p.Batch) / s.DecodeSeconds
-	read := weights * p.read(p.Batch*p.Seq)
-	s.PrefillSeconds, s.PrefillBound = bound(float(s.PrefillFLOPs)/(peak*devices), read/(bandwidth*devices))
+	s.PrefillBytes = rounded(weights * p.read(p.Batch*p.Seq))
+	s.PrefillSeconds, s.PrefillBound = bound(float(s.PrefillFLOPs)/(peak*devices), float(s.PrefillBytes)/(bandwidth*devices))
+	if !Decodes(p.model) {
+		return s
+	}
+	d := &Decode{DecodeFLOPs: p.model.DecodeFLOPs(estimator.Pass{Batch: p.Batch, Seq: 1, Past: p.Seq, EncoderSeq: encoder, Sight: p.Sight}, !p.KV.Expanded),
+		DecodeBytes: rounded(weights*p.read(p.Batch) + float(mem.KV)*devices)}
+	d.Intensity = float(d.DecodeFLOPs) / float(d.DecodeBytes)
+	d.DecodeSeconds, d.DecodeBound = bound(float(d.DecodeFLOPs)/(peak*devices), float(d.DecodeBytes)/(bandwidth*devices))
+	d.TokensPerSecond = float64(p.Batch) / d.DecodeSeconds
+	s.Decode = d
 	return s
 }
 

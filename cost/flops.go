@@ -92,7 +92,7 @@ func ForwardFLOPs(m *estimator.Model, p estimator.Pass, opts Options) FLOPs {
 		f.Training.Add(f.Training, recomputed(m, work))
 	}
 	f.Conventions = conventions(m, p, &f, work)
-	f.Formulas = explainFLOPs(m, p, opts, &f)
+	f.Formulas = explainFLOPs(m, p, &f)
 	return f
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
@@ -117,7 +118,9 @@ func MemoryOf(m *estimator.Model, plan MemoryPlan) (*Memory, error) {
 	p := newPlanned(m, plan)
 	mem := p.memory()
 	for _, a := range plan.Accelerators {
-		mem.Fits = append(mem.Fits, p.fit(a, mem))
+		fit := p.fit(a, mem)
+		mem.Fits = append(mem.Fits, fit)
+		mem.Formulas = append(mem.Formulas, p.explainFit(a, &fit, mem)...)
 	}
 	return mem, nil
 }
@@ -131,6 +134,7 @@ type planned struct {
 	layers  int64
 	share   func(*parameter) *big.Rat
 	headful bool // the last stage is the fuller one
+	live    live // of a prefill, once it was asked for
 }
 
 func newPlanned(m *estimator.Model, plan MemoryPlan) *planned {
@@ -142,7 +146,7 @@ func newPlanned(m *estimator.Model, plan MemoryPlan) *planned {
 
 func (p *planned) memory() *Memory {
 	mem := &Memory{Mode: "inference", Batch: p.Batch, Seq: p.Seq, Shown: shown(p.model, p.MemoryPlan.pass()), DType: p.DType.Name, Positions: p.model.Positions, Parameters: p.counts.Unique,
-		Overhead: p.Overhead, Devices: p.Parallel.Devices(), NotLoaded: p.Beside, Total: new(big.Int)}
+		Overhead: p.Overhead, Devices: p.Parallel.Devices(), NotLoaded: p.Beside}
 	if p.Format != nil {
 		mem.Quantization = p.Format.Name
 	}
@@ -156,13 +160,31 @@ func (p *planned) memory() *Memory {
 	} else {
 		p.inference(mem)
 	}
-	for _, part := range []*big.Int{mem.Weights, mem.KV, mem.Activations, mem.Recomputed, mem.Gradients, mem.Optimizer} {
-		if part != nil {
-			mem.Total.Add(mem.Total, part)
-		}
-	}
+	mem.Total = mem.sum()
 	mem.Formulas, mem.Assumptions = p.explain(mem), p.assumptions(mem)
 	return mem
+}
+
+// MemoryPart is a figure of the total.
+type MemoryPart struct {
+	Name  string
+	Bytes *big.Int
+}
+
+// Parts lists the figures that make up the total, in the order in which they are
+// printed.
+func (mem *Memory) Parts() []MemoryPart {
+	all := []MemoryPart{{"weights", mem.Weights}, {"KV cache", mem.KV}, {"activations", mem.Activations}, {"layer computed again", mem.Recomputed},
+		{"gradients", mem.Gradients}, {"optimizer", mem.Optimizer}}
+	return slices.DeleteFunc(all, func(p MemoryPart) bool { return p.Bytes == nil })
+}
+
+func (mem *Memory) sum() *big.Int {
+	total := new(big.Int)
+	for _, part := range mem.Parts() {
+		total.Add(total, part.Bytes)
+	}
+	return total
 }
 
 // weights are the parameters on the device, shared out further by ZeRO's third

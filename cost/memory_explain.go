@@ -8,54 +8,184 @@ import (
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
 
+// explain gives each figure; on several devices those are of one of them, and
+// the formula says among how many it is shared out.
 func (p *planned) explain(mem *Memory) []Formula {
-	var list []Formula
-	add := func(name, symbols, numbers string, result *big.Int) {
-		if result != nil {
-			list = append(list, Formula{name, symbols, numbers, result, "bytes"})
+	list := []Formula{p.explainWeights(mem)}
+	if p.Train {
+		list = append(list, p.explainStates(mem)...)
+	} else {
+		list = append(list, p.explainKV(mem)...)
+	}
+	list = append(list, p.explainActivations(mem)...)
+	var parts []*big.Int
+	var names []string
+	for _, part := range mem.Parts() {
+		if part.Bytes.Sign() > 0 {
+			parts, names = append(parts, part.Bytes), append(names, part.Name)
 		}
 	}
-	weights, numbers := "P · e", fmt.Sprintf("%d · %s", p.counts.Unique, decimal(p.DType.Bytes))
+	return append(list, sumOf("total", strings.Join(names, " + "), parts, mem.Total, "bytes"))
+}
+
+func (p *planned) explainWeights(mem *Memory) Formula {
+	weights, numbers := "parameters · bytes of one", fmt.Sprintf("%d · %s", p.counts.Unique, decimal(p.DType.Bytes))
 	switch {
 	case p.Stored != nil:
-		weights, numbers = "as stored", p.Stored.String()
+		weights, numbers = "as stored", grouped(p.Stored)
 	case p.Format != nil:
 		matrices := sumElements(p.params, (*parameter).matrix)
 		rest := new(big.Int).Sub(sumElements(p.params, nil), matrices)
-		weights = "P of matrices · q + P of the rest · e"
+		weights = "parameters in matrices · bytes of one + the rest · bytes of one"
 		numbers = fmt.Sprintf("%d · %s + %d · %s", matrices, decimal(p.Format.Bytes), rest, decimal(p.DType.Bytes))
 	}
 	if p.LoRA > 0 {
-		weights, numbers = weights+" + 4 · P of adapters", numbers+fmt.Sprintf(" + 4 · %d", mem.Trainable)
+		weights, numbers = weights+" + 4 · parameters of adapters", numbers+fmt.Sprintf(" + 4 · %d", mem.Trainable)
 	}
-	add("weights", weights+p.over(3), numbers, mem.Weights)
-	add("kv", "batch · (tokens · bytes a token, windows capped + fixed states)", fmt.Sprintf("%d · %d tokens in %s", p.Batch, p.Seq, p.KVType.Name), mem.KV)
-	if !p.Train {
-		add("activations", "largest set of live tensors", mem.ActivationFormula, mem.Activations)
-		return list
+	return Formula{"weights", weights + p.over(3), p.inAll(numbers), mem.Weights, "bytes", nil}
+}
+
+func (p *planned) explainKV(mem *Memory) []Formula {
+	if !Decodes(p.model) {
+		return nil
 	}
-	bytes, state := p.trainedBytes()
-	gradient := p.GradientBytes
+	encoder := p.EncoderSeq
+	if encoder == 0 {
+		encoder = p.Seq
+	}
+	whole := KVCache(p.model, p.Batch, p.Seq, encoder, p.KVType, p.KV)
+	if mem.Devices == 1 {
+		return whole.Formulas
+	}
+	var shares []string
+	for _, axis := range []struct {
+		name string
+		size int64
+	}{{"heads over tensor", p.Parallel.Tensor}, {"layers over pipeline", p.Parallel.Pipeline}, {"tokens over context", p.Parallel.Context}} {
+		if axis.size > 1 {
+			shares = append(shares, fmt.Sprintf("%s %d", axis.name, axis.size))
+		}
+	}
+	return append(whole.Formulas, Formula{"KV cache of a device", strings.Join(append([]string{"the cache"}, shares...), ", "), p.inAll(grouped(whole.TotalBytes)),
+		mem.KV, "bytes", nil})
+}
+
+// explainStates is what training keeps of each parameter.
+func (p *planned) explainStates(mem *Memory) []Formula {
+	trained, bytes := p.trained()
+	state, gradient := bytes, p.GradientBytes
 	if gradient == 0 {
 		gradient = bytes
 	}
-	add("gradients", "P trained · bytes of a gradient"+p.over(2), fmt.Sprintf("%d · %d", mem.Trainable, gradient), mem.Gradients)
-	symbols, numbers := p.Optimizer.Formula, fmt.Sprintf("P = %d, e = %d", mem.Trainable, state)
-	if mem.Master.Sign() > 0 {
-		symbols += " + 4P of 32-bit weights"
+	if p.master(bytes) {
+		state = 4
 	}
-	add("optimizer", symbols+p.over(1), numbers, mem.Optimizer)
-	add("activations", mem.ActivationFormula, fmt.Sprintf("b = %d, s = %d", p.Batch, p.Seq), mem.Activations)
+	var tensors int64
+	for i := range trained {
+		tensors += trained[i].copies
+	}
+	symbols := p.Optimizer.Formula
+	numbers := grouped(new(big.Int).Sub(mem.Optimizer, mem.Master)) // the states have rules of their own
+	if mem.Master.Sign() > 0 {
+		symbols, numbers = symbols+" + 4P of 32-bit weights", numbers+" + "+grouped(mem.Master)
+	}
+	symbols += ", of P parameters in m tensors, e bytes of a state"
+	letters := []estimator.Symbol{{Name: "e", Value: state}, {Name: "m", Value: tensors}}
+	if mem.Trainable.IsInt64() {
+		letters = append([]estimator.Symbol{{Name: "P", Value: mem.Trainable.Int64()}}, letters...)
+	}
+	return []Formula{
+		{"gradients", "trained parameters · bytes of a gradient" + p.over(2), p.inAll(fmt.Sprintf("%d · %d", mem.Trainable, gradient)), mem.Gradients, "bytes", nil},
+		{"optimizer", symbols + p.over(1), numbers, mem.Optimizer, "bytes", letters},
+	}
+}
+
+func (p *planned) explainActivations(mem *Memory) []Formula {
+	f := Formula{Name: "activations", Result: mem.Activations, Unit: "bytes"}
+	if !p.Train {
+		f.Symbols, f.Numbers, f.Letters = p.live.explain(p.activationBytes(), p.Parallel.Tensor)
+		f.Symbols += ", in " + p.live.Where
+		return []Formula{f}
+	}
+	recorded := p.model.Activations(p.savingUse())
+	p.explainSaved(&f, recorded.Saved)
+	if mem.Devices > 1 {
+		f.Symbols += fmt.Sprintf("; a device of the fullest stage keeps its share of %s micro-batches", decimal(p.Parallel.inFlight()))
+	}
+	if mem.Recomputed.Sign() == 0 {
+		return []Formula{f}
+	}
+	again := Formula{Name: "layer computed again", Result: mem.Recomputed, Unit: "bytes"}
+	p.explainSaved(&again, recorded.Layer)
+	return []Formula{f, again}
+}
+
+// explainSaved adds up what is kept for the backward pass.
+func (p *planned) explainSaved(f *Formula, kept []estimator.Saved) {
+	f.Symbols, f.Numbers = activationFormula(kept, estimator.Size.String), p.inAll(activationFormula(kept, estimator.Size.Numbers))
+	var sum estimator.Size
+	for i := range kept {
+		sum = sum.Plus(kept[i].Elements)
+	}
+	f.Letters = sum.Symbols()
+}
+
+// inAll marks numbers of the whole model, where the result is a device's share.
+func (p *planned) inAll(numbers string) string {
+	if p.Parallel.Devices() > 1 {
+		return numbers + " in all"
+	}
+	return numbers
+}
+
+// explainFit gives what an accelerator answers.
+func (p *planned) explainFit(a Accelerator, f *Fit, mem *Memory) []Formula {
+	var list []Formula
+	add := func(name, symbols, numbers string, result any, unit string) {
+		list = append(list, Formula{name + " on " + a.Name, symbols, numbers, result, unit, nil})
+	}
+	if f.Devices != nil && mem.Devices == 1 {
+		add("devices needed", "⌈total / (memory − overhead)⌉", fmt.Sprintf("⌈%s / (%s − %s)⌉", grouped(mem.Total), grouped(f.MemoryBytes), grouped(p.Overhead)),
+			big.NewInt(*f.Devices), "")
+	}
+	if f.Speed == nil {
+		return list
+	}
+	bound := func(name string, flops, bytes *big.Int, seconds float64) {
+		add(name, "max(FLOPs / peak, bytes read / bandwidth) / devices",
+			fmt.Sprintf("max(%s / %.6g, %s / %.6g) / %d", grouped(flops), f.PeakFLOPs, grouped(bytes), a.BandwidthGBs*1e9, mem.Devices), seconds, "seconds")
+	}
+	if f.Decode == nil {
+		bound("forward pass", f.PrefillFLOPs, f.PrefillBytes, f.PrefillSeconds)
+		return list
+	}
+	bound("prefill", f.PrefillFLOPs, f.PrefillBytes, f.PrefillSeconds)
+	bound("decode step", f.DecodeFLOPs, f.DecodeBytes, f.DecodeSeconds)
+	add("tokens per second", "batch / decode step", fmt.Sprintf("%d / %.6g", p.Batch, f.DecodeSeconds), f.TokensPerSecond, "tokens a second")
 	return list
 }
 
-// trainedBytes are those of a trained weight and of an element of a state.
-func (p *planned) trainedBytes() (weight, state int64) {
-	_, weight = p.trained()
-	if p.master(weight) {
-		return weight, 4
+// live is the largest set of tensors of a pass without a backward one.
+type live struct{ estimator.Peak }
+
+func (l live) explain(width *big.Rat, tensor int64) (symbols, numbers string, letters []estimator.Symbol) {
+	for _, part := range []struct {
+		size  estimator.Size
+		bytes string
+		split bool
+	}{{l.Elements, decimal(width), false}, {l.Split, decimal(width), true}, {l.Wide, "4", true}} {
+		if part.size.IsZero() {
+			continue
+		}
+		over := ""
+		if part.split && tensor > 1 {
+			over = fmt.Sprintf(" / %d", tensor)
+		}
+		symbols = joined(symbols, "("+part.size.String()+") · "+part.bytes+" bytes"+over)
+		numbers = joined(numbers, "("+part.size.Numbers()+") · "+part.bytes+over)
+		letters = append(letters, part.size.Symbols()...)
 	}
-	return weight, weight
+	return symbols, numbers, letters
 }
 
 // over names the devices among which a figure is shared out.

@@ -12,7 +12,8 @@ func (p *planned) inference(mem *Memory) {
 	mem.KVDType = p.KVType.Name
 	mem.KV = p.cache(p.Batch, p.Seq)
 	batch, seq := p.pass()
-	peak := p.model.Peak(estimator.SavingUse{Batch: batch, Seq: seq, EncoderSeq: p.EncoderSeq, Sight: p.Sight, Kernel: p.Kernel})
+	p.live.Peak = p.model.Peak(estimator.SavingUse{Batch: batch, Seq: seq, EncoderSeq: p.EncoderSeq, Sight: p.Sight, Kernel: p.Kernel})
+	peak := &p.live
 	tensor, width := big.NewRat(p.Parallel.Tensor, 1), p.activationBytes()
 	whole, split, wide := sized(peak.Elements, width), sized(peak.Split, width), sized(peak.Wide, big.NewRat(4, 1))
 	whole.Add(whole, split.Quo(split, tensor))

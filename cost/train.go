@@ -55,7 +55,7 @@ const tokensAParameter = 20
 func Train(b Budget) (Training, error) {
 	t, err := train(b)
 	if err == nil {
-		t.explain()
+		t.explain(&b)
 	}
 	return t, err
 }

@@ -32,8 +32,11 @@ func (s Size) Numbers() string {
 	return text.String()
 }
 
+// Symbols lists the letters of the polynomial with their values.
+func (s Size) Symbols() []Symbol { return s.symbols() }
+
 // SymbolicWork is the work of one kind of module in symbols: b sequences of s
-// new tokens, T keys, k positions with logits, e tokens of an encoder.
+// new tokens, t keys, k positions with logits, e tokens of an encoder.
 type SymbolicWork struct {
 	Template, Kind string // as in Work
 	FLOPs          Size
@@ -100,7 +103,7 @@ func (x symbols) of(r Rows) Size {
 }
 
 func (x symbols) pairs(p Pass, s *Scores) Size {
-	queries, keys := x.s, Named("T", p.keys(s))
+	queries, keys := x.s, Named("t", p.keys(s))
 	switch {
 	case s.Memory:
 		queries, keys = x.e, x.e

@@ -134,7 +134,7 @@ func flopsPage(f *ModelFLOPs, explain bool) *page {
 	p := &page{about: []string{f.Model, f.Architecture, sequences, tokens, cached, images},
 		tables: []*table{t}, notes: f.Assumptions}
 	if explain {
-		p.formulas = f.Formulas
+		p.explain(f.Formulas)
 	}
 	return p
 }
@@ -298,7 +298,7 @@ func kvPage(k *ModelKV, explain bool) *page {
 	p := &page{about: []string{k.Model, k.Architecture, k.DType, "batch " + Thousands(k.Batch), plural(k.Tokens, "cached token"), "as " + conventionText(k)},
 		tables: []*table{t}, notes: k.Assumptions}
 	if explain {
-		p.formulas = k.Formulas
+		p.explain(k.Formulas)
 	}
 	return p
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math/big"
 
+	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/shape"
 )
 
@@ -20,6 +22,8 @@ type Design struct {
 type DesignTarget struct {
 	Parameters float64 `json:"parameters"`
 	From       string  `json:"from"` // how the number came about
+	Formula    string  `json:"formula,omitempty"`
+	Numbers    string  `json:"numbers,omitempty"` // in it
 	Batch      int64   `json:"batch"`
 	Seq        int64   `json:"seq"`
 	DType      string  `json:"dtype"`
@@ -37,10 +41,12 @@ type DesignedShape struct {
 	Weights          *big.Int `json:"weights_bytes"`
 	Inference        *big.Int `json:"inference_bytes"`
 	TrainMemory      *big.Int `json:"training_bytes"`
+
+	Formulas []cost.Formula `json:"formulas,omitempty"` // of the figures; the best shape has them
 }
 
-// Designs writes the shapes, best first.
-func Designs(w io.Writer, format string, d *Design, style Style) error {
+// Designs writes the shapes, best first. What explains is the first one's.
+func Designs(w io.Writer, format string, d *Design, style Style, explain bool) error {
 	if format == "json" || format == "jsonl" {
 		return JSON(w, d, format == "json")
 	}
@@ -60,21 +66,44 @@ func Designs(w io.Writer, format string, d *Design, style Style) error {
 	}
 	about := []string{fmt.Sprintf("%s parameters (%s)", spoken(d.Target.Parameters), Thousands(int64(d.Target.Parameters))), d.Target.From, kindText(d),
 		"batch " + Thousands(d.Target.Batch), plural(d.Target.Seq, "token"), d.Target.DType}
+	p := &page{about: about, notes: d.Assumptions}
+	if explain {
+		p.explain(d.explained())
+	}
 	if format == "markdown" {
 		m := &markdown{w: w}
 		m.title(about)
 		if m.err == nil {
 			m.err = g.fitted(w, format, style)
 		}
-		m.notes(d.Assumptions)
+		p.rest(m)
 		return m.err
 	}
 	title(w, style, about...)
 	if err := g.fitted(w, format, style, "step FLOPs:", "forward FLOPs:", "KV bytes:", "weights:", "inference:", "training:", "d/layer:", "active:"); err != nil {
 		return err
 	}
-	writeNotes(w, d.Assumptions, style)
+	p.restText(w, style)
 	return nil
+}
+
+// explained are the target and the first shape.
+func (d *Design) explained() []cost.Formula {
+	var list []cost.Formula
+	if d.Target.Formula != "" {
+		list = append(list, cost.Formula{Name: "target", Symbols: d.Target.Formula, Numbers: d.Target.Numbers, Result: d.Target.Parameters, Unit: "parameters"})
+	}
+	if len(d.Shapes) > 0 {
+		list = append(list, d.Shapes[0].Formulas...)
+	}
+	return list
+}
+
+// ParametersFormula is the number of unique parameters of a model.
+func ParametersFormula(m *estimator.Model) cost.Formula {
+	f := m.Formula()
+	return cost.Formula{Name: "parameters", Symbols: f.Derived, Numbers: inNumbers(f.Derived, f.Symbols), Result: big.NewInt(f.DerivedValue),
+		Unit: "parameters", Letters: f.Symbols}
 }
 
 func kindText(d *Design) string {

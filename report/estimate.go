@@ -5,19 +5,45 @@ import (
 	"io"
 	"math/big"
 
+	"github.com/hf-inspect/hf-inspect/cost"
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/inspect"
+	"github.com/hf-inspect/hf-inspect/reconcile"
 )
 
 // Estimate writes what a config alone promises.
-func Estimate(w io.Writer, format string, e *inspect.Estimate, style Style) error {
+func Estimate(w io.Writer, format string, e *inspect.Estimate, style Style, explain bool) error {
 	switch format {
 	case "json", "jsonl":
 		return JSON(w, e, format == "json")
 	case "csv":
 		return estimateCSV(w, e)
 	}
-	return estimatePage(e).write(w, format, style)
+	p := estimatePage(e)
+	if explain {
+		p.formulas = explainEstimate(e)
+	}
+	return p.write(w, format, style)
+}
+
+// explainEstimate gives the ledger's figures in symbols and in numbers.
+func explainEstimate(e *inspect.Estimate) []cost.Formula {
+	var list []cost.Formula
+	add := func(name, formula string, value int64) {
+		list = append(list, cost.Formula{Name: name, Symbols: formula, Numbers: inNumbers(formula, e.Formula.Symbols), Result: big.NewInt(value), Unit: "parameters"})
+	}
+	if e.Formula.TextbookValue != nil {
+		add("textbook", textbookFormula, *e.Formula.TextbookValue)
+	}
+	for _, row := range e.Ledger.Rows {
+		if row.Stage == reconcile.FormulaStage && row.Formula != "" {
+			add(row.Reason, row.Formula, row.Elements)
+		}
+	}
+	if e.Formula.DerivedValue != nil {
+		add("unique parameters", *e.Formula.Derived, *e.Formula.DerivedValue)
+	}
+	return list
 }
 
 func estimatePage(e *inspect.Estimate) *page {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"slices"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 )
@@ -58,8 +57,8 @@ func memorySheet(all []ModelMemory) *sheet {
 			{"kv_dtype", m.KVDType}, {"batch_sequences", m.Batch}, {"sequence_tokens", m.Seq}, {"devices", m.Devices}, {"parameters", m.Parameters}} {
 			s.set(c.name, c.value)
 		}
-		for _, row := range append(memoryRows(m), memoryRow{"total", m.Total}, memoryRow{"overhead", m.Overhead}) {
-			s.set(columnName(row.name)+"_bytes", row.bytes)
+		for _, part := range append(m.Parts(), cost.MemoryPart{Name: "total", Bytes: m.Total}, cost.MemoryPart{Name: "overhead", Bytes: m.Overhead}) {
+			s.set(columnName(part.Name)+"_bytes", part.Bytes)
 		}
 		s.set("config_positions", m.Positions)
 		if m.Master != nil {
@@ -88,16 +87,22 @@ func fitCells(s *sheet, f *cost.Fit) {
 	}
 	s.set(name+"largest_batch_sequences", f.LargestB)
 	s.set(name+"largest_sequence_tokens", f.LargestS)
-	if f.Speed != nil {
-		s.set(name+"decode_step_bytes", f.DecodeBytes)
-		s.set(name+"decode_step_flops", f.DecodeFLOPs)
-		s.set(name+"prefill_flops", f.PrefillFLOPs)
-		s.set(name+"decode_step_at_best_seconds", f.DecodeSeconds)
-		s.set(name+"decode_at_best_tokens_per_second", f.TokensPerSecond)
-		s.set(name+"prefill_at_best_seconds", f.PrefillSeconds)
-		s.set(name+"decode_flops_per_byte", f.Intensity)
-		s.set(name+"ridge_flops_per_byte", f.Ridge)
+	if f.Speed == nil {
+		return
 	}
+	s.set(name+"prefill_bytes", f.PrefillBytes)
+	s.set(name+"prefill_flops", f.PrefillFLOPs)
+	s.set(name+"prefill_at_best_seconds", f.PrefillSeconds)
+	s.set(name+"peak_flops_per_second", f.PeakFLOPs)
+	s.set(name+"ridge_flops_per_byte", f.Ridge)
+	if f.Decode == nil {
+		return
+	}
+	s.set(name+"decode_step_bytes", f.DecodeBytes)
+	s.set(name+"decode_step_flops", f.DecodeFLOPs)
+	s.set(name+"decode_step_at_best_seconds", f.DecodeSeconds)
+	s.set(name+"decode_at_best_tokens_per_second", f.TokensPerSecond)
+	s.set(name+"decode_flops_per_byte", f.Intensity)
 }
 
 func bigOrNone(n *big.Int) string {
@@ -144,27 +149,15 @@ func memoryPage(m *ModelMemory, explain bool) *page {
 	p := &page{about: []string{m.Model, m.Architecture, m.Mode, sequences, tokens, images, dtypeText(m), devices},
 		tables: []*table{t}, notes: m.Assumptions}
 	if explain {
-		p.formulas = m.Formulas
+		p.explain(m.Formulas)
 	}
 	return p
 }
 
-type memoryRow struct {
-	name  string
-	bytes *big.Int
-}
-
-// memoryRows are the figures that make up the total.
-func memoryRows(m *ModelMemory) []memoryRow {
-	all := []memoryRow{{"weights", m.Weights}, {"KV cache", m.KV}, {"activations", m.Activations}, {"layer computed again", m.Recomputed},
-		{"gradients", m.Gradients}, {"optimizer", m.Optimizer}}
-	return slices.DeleteFunc(all, func(r memoryRow) bool { return r.bytes == nil })
-}
-
 func memoryLines(t *table, m *ModelMemory) {
-	for _, row := range memoryRows(m) {
-		if row.bytes.Sign() > 0 {
-			t.add("+ "+row.name, Big(row.bytes), BothBytes(row.bytes)+partText(m, row.name))
+	for _, part := range m.Parts() {
+		if part.Bytes.Sign() > 0 {
+			t.add("+ "+part.Name, Big(part.Bytes), BothBytes(part.Bytes)+partText(m, part.Name))
 		}
 	}
 	t.strong("= bytes in all", Big(m.Total), BothBytes(m.Total))
@@ -205,12 +198,22 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	}
 	t.add("  largest sequence", orNone(f.LargestS), at)
 	if s := f.Speed; s != nil {
-		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %s over %s are %.4g FLOP/byte, the ridge is at %.4g",
-			rounded(s.TokensPerSecond), s.DecodeBound, scientific(s.DecodeFLOPs), BinaryBytes(s.DecodeBytes), s.Intensity, s.Ridge))
-		t.add("  prefill, at best", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds), fmt.Sprintf("bound by %s: %s", s.PrefillBound, scientific(s.PrefillFLOPs)))
+		speedLines(t, s)
 	} else if m.Mode == "inference" && !f.Fits {
 		t.add("  speed", "none", "does not fit: no speed")
 	}
+}
+
+// speedLines writes the shortest times that the roofline allows.
+func speedLines(t *table, s *cost.Speed) {
+	pass := "forward pass"
+	if s.Decode != nil {
+		pass = "prefill"
+		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %s over %s are %.4g FLOP/byte, the ridge is at %.4g",
+			rounded(s.TokensPerSecond), s.DecodeBound, scientific(s.DecodeFLOPs), BinaryBytes(s.DecodeBytes), s.Intensity, s.Ridge))
+	}
+	t.add("  "+pass+", at best", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds),
+		fmt.Sprintf("bound by %s: %s over %s", s.PrefillBound, scientific(s.PrefillFLOPs), BinaryBytes(s.PrefillBytes)))
 }
 
 func orNone(n int64) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/cost"
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
 )
 
@@ -33,13 +34,37 @@ func (p *page) write(w io.Writer, format string, style Style) error {
 	case 2:
 		inLine(w, style, p.tables[0], p.tables[1])
 	}
+	p.restText(w, style)
+	return nil
+}
+
+// restText writes what stands below the tables.
+func (p *page) restText(w io.Writer, style Style) {
+	writeFormulas(w, p.formulas, style)
 	if p.where != "" {
 		fmt.Fprintln(w, "\n"+wrap("  where "+Safe(p.where), style.Width, "    "))
 	}
-	writeFormulas(w, p.formulas, style)
-	writeNotes(w, p.notes, style)
+	if len(p.notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, n := range p.notes {
+		fmt.Fprintln(w, wrap("  "+Safe(n), style.Width, "    "))
+	}
 	Findings(w, p.findings, style)
-	return nil
+}
+
+// explain adds how each figure comes about, and what its letters stand for.
+func (p *page) explain(formulas []cost.Formula) {
+	p.formulas = formulas
+	var letters []estimator.Symbol
+	for _, f := range formulas {
+		for _, l := range f.Letters {
+			if !slices.Contains(letters, l) {
+				letters = append(letters, l)
+			}
+		}
+	}
+	p.where = lettersText(letters)
 }
 
 func (p *page) markdown(w io.Writer) error {
@@ -51,13 +76,23 @@ func (p *page) markdown(w io.Writer) error {
 		}
 		m.table(t)
 	}
+	p.rest(m)
+	return m.err
+}
+
+// rest writes what stands below the tables.
+func (p *page) rest(m *markdown) {
+	m.formulas(p.formulas)
 	if p.where != "" {
 		m.printf("\nwhere %s\n", cell(p.where))
 	}
-	m.formulas(p.formulas)
-	m.notes(p.notes)
+	if len(p.notes) > 0 {
+		m.printf("\n")
+	}
+	for _, n := range p.notes {
+		m.printf("- %s\n", cell(n))
+	}
 	m.findings(p.findings)
-	return m.err
 }
 
 // title writes the line above a result.
@@ -70,16 +105,6 @@ func notEmpty(parts []string) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" })
 }
 
-// writeNotes writes what figures rest on below them.
-func writeNotes(w io.Writer, list []string, style Style) {
-	if len(list) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, a := range list {
-		fmt.Fprintln(w, wrap("  "+Safe(a), style.Width, "    "))
-	}
-}
-
 // writeFormulas writes each figure's formula in symbols, in numbers, and its result.
 func writeFormulas(w io.Writer, formulas []cost.Formula, style Style) {
 	for _, f := range formulas {
@@ -88,9 +113,11 @@ func writeFormulas(w io.Writer, formulas []cost.Formula, style Style) {
 		if f.Numbers != "" && f.Numbers != f.Symbols {
 			fmt.Fprintln(w, wrap("    = "+Safe(f.Numbers), style.Width, "      "))
 		}
-		fmt.Fprintln(w, "    = "+resultText(f.Result)+" "+f.Unit)
+		fmt.Fprintln(w, strings.TrimRight("    = "+resultText(f.Result)+" "+unitText(f.Unit), " "))
 	}
 }
+
+func unitText(unit string) string { return strings.Replace(unit, "flops", "FLOPs", 1) }
 
 func resultText(result any) string {
 	if n, ok := result.(*big.Int); ok {
@@ -114,16 +141,7 @@ func (m *markdown) formulas(list []cost.Formula) {
 	m.printf("\n### Formulas\n\n")
 	m.head("figure", "in symbols", "in numbers", "result:", "unit")
 	for _, f := range list {
-		m.row(f.Name, f.Symbols, f.Numbers, resultText(f.Result), f.Unit)
-	}
-}
-
-func (m *markdown) notes(list []string) {
-	if len(list) > 0 {
-		m.printf("\n")
-	}
-	for _, n := range list {
-		m.printf("- %s\n", cell(n))
+		m.row(f.Name, f.Symbols, f.Numbers, resultText(f.Result), unitText(f.Unit))
 	}
 }
 

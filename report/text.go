@@ -169,13 +169,15 @@ func unexplainedNames(ledger *inspect.Ledger) string {
 	return strings.Join(names, ", ")
 }
 
+const textbookFormula = "12·N·D² + V·D"
+
 // formulaLines writes the first stage: textbook, rows, estimate.
 func formulaLines(t *table, formula *inspect.Formula, rows []reconcile.Row) {
 	if formula.DerivedValue == nil {
 		return
 	}
 	if formula.TextbookValue != nil {
-		t.add("  textbook 12·N·D² + V·D", Thousands(*formula.TextbookValue), legend(formula.Symbols, "NDV"))
+		t.add("  textbook "+textbookFormula, Thousands(*formula.TextbookValue), legend(formula.Symbols, "NDV"))
 	}
 	for _, row := range rows {
 		if row.Stage == reconcile.FormulaStage {

@@ -26,7 +26,7 @@ func Training(w io.Writer, format string, run ModelTraining, style Style, explai
 	}
 	p := &page{about: []string{run.Model, run.Architecture, "training"}, tables: []*table{trainingLines(&run)}, notes: run.Assumptions}
 	if explain {
-		p.formulas = run.Formulas
+		p.explain(run.Formulas)
 	}
 	return p.write(w, format, style)
 }

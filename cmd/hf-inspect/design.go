@@ -26,6 +26,7 @@ type designFlags struct {
 	show           int64
 	wish           shape.Wish
 	training       bool
+	explain        bool
 }
 
 func newDesign(s *settings) *cobra.Command {
@@ -66,12 +67,14 @@ func newDesign(s *settings) *cobra.Command {
 	f.Float64Var(&d.wish.Width, "ff-ratio", 0, "feed-forward width by hidden size (default: as the kind)")
 	f.Int64Var(&d.wish.Multiple, "multiple", 1, "heads and widths are multiples of this, for tensor parallelism")
 	f.Float64Var(&d.wish.Tolerance, "tolerance", 0.05, "largest distance from the target, as a share")
+	addExplain(f, &d.explain)
 	sizes.add(f)
 	return cmd
 }
 
-// target turns what was asked for into a number of parameters.
-func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
+// target turns what was asked for into a number of parameters, and says how.
+func (d *designFlags) target(dtype cost.ElementType) (report.DesignTarget, error) {
+	var none report.DesignTarget
 	given := 0
 	for _, isGiven := range []bool{d.params.n > 0, d.memory.bytes != nil, d.gpu != "", d.budget.n > 0} {
 		if isGiven {
@@ -79,7 +82,7 @@ func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
 		}
 	}
 	if given != 1 {
-		return 0, "", errors.New("give one of --params, --memory, --gpu, --flops")
+		return none, errors.New("give one of --params, --memory, --gpu, --flops")
 	}
 	each, _ := dtype.Bytes.Float64()
 	from := fmt.Sprintf("at %g bytes each", each)
@@ -88,15 +91,17 @@ func (d *designFlags) target(dtype cost.ElementType) (float64, string, error) {
 	}
 	switch {
 	case d.params.n > 0:
-		return d.params.n, "as asked for", nil
+		return report.DesignTarget{Parameters: d.params.n, From: "as asked for"}, nil
 	case d.budget.n > 0:
-		return math.Sqrt(d.budget.n / 120), "by 6·P·T with T = 20P", nil
+		return report.DesignTarget{Parameters: math.Sqrt(d.budget.n / 120), From: "by 6·P·T with T = 20P", Formula: "√(FLOPs / (6 · 20))",
+			Numbers: fmt.Sprintf("√(%.6g / 120)", d.budget.n)}, nil
 	case d.gpu != "":
 		a, err := cost.FindAccelerator(d.gpu)
-		return 0.9 * float64(a.MemoryGiB) * (1 << 30) / each, "nine tenths of " + a.Name + " " + from, err
+		return report.DesignTarget{Parameters: 0.9 * float64(a.MemoryGiB) * (1 << 30) / each, From: "nine tenths of " + a.Name + " " + from,
+			Formula: "0.9 · memory / bytes each", Numbers: fmt.Sprintf("0.9 · %d · 2³⁰ / %g", a.MemoryGiB, each)}, err
 	}
 	n, _ := new(big.Float).SetInt(d.memory.bytes).Float64()
-	return n / each, from, nil
+	return report.DesignTarget{Parameters: n / each, From: from, Formula: "memory / bytes each", Numbers: fmt.Sprintf("%d / %g", d.memory.bytes, each)}, nil
 }
 
 func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
@@ -108,10 +113,11 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 		return usageError{errors.New("--batch, --seq and --show count from 1")}
 	}
 	w := d.wish
-	var from string
-	if w.Parameters, from, err = d.target(dtype); err != nil {
+	target, err := d.target(dtype)
+	if err != nil {
 		return usageError{err}
 	}
+	w.Parameters = target.Parameters
 	if w.Sizes.Vocabulary == 0 {
 		w.Sizes.Vocabulary = 32000
 	}
@@ -122,8 +128,9 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 	if d.seq == 0 {
 		d.seq = length(usualSeq(found[0].Model, usualTokens))
 	}
+	target.Parameters, target.Batch, target.Seq, target.DType = math.Round(target.Parameters), int64(d.batch), int64(d.seq), dtype.Name
 	out := &report.Design{SchemaVersion: inspect.SchemaVersion, Shapes: []report.DesignedShape{},
-		Target: report.DesignTarget{Parameters: math.Round(w.Parameters), From: from, Batch: int64(d.batch), Seq: int64(d.seq), DType: dtype.Name},
+		Target: target,
 		Assumptions: []string{fmt.Sprintf("vocabulary %s; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", report.Thousands(w.Sizes.Vocabulary), w.Aspect),
 			"counts are exact, of a described type under the config that the JSON holds",
 			"inference: weights, cache and largest live tensors; training: AdamW with 32-bit weights, fused attention, no recomputation"}}
@@ -133,9 +140,12 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 			return err
 		}
 		designed.Rank = int64(i) + 1
+		if i > 0 {
+			designed.Formulas = nil
+		}
 		out.Shapes = append(out.Shapes, designed)
 	}
-	return report.Designs(cmd.OutOrStdout(), s.format, out, s.style(cmd.OutOrStdout()))
+	return report.Designs(cmd.OutOrStdout(), s.format, out, s.style(cmd.OutOrStdout()), d.explain)
 }
 
 // cost is what a shape takes.
@@ -159,5 +169,18 @@ func (d *designFlags) cost(f shape.Found, dtype cost.ElementType) (report.Design
 	}
 	return report.DesignedShape{Found: f, Config: json.RawMessage(f.Config), ActiveParameters: estimator.Count(f.Model.Tensors()).Active,
 		Forward: flops.Forward, Training: flops.Training, KV: inference.KV, Weights: inference.Weights, Inference: inference.Total,
-		TrainMemory: training.Total}, nil
+		TrainMemory: training.Total, Formulas: shapeFormulas(f.Model, &flops, inference, training)}, nil
+}
+
+// shapeFormulas are those of a shape's costs.
+func shapeFormulas(m *estimator.Model, flops *cost.FLOPs, inference, training *cost.Memory) []cost.Formula {
+	list := []cost.Formula{report.ParametersFormula(m)}
+	list = append(list, flops.Formulas...)
+	for _, memory := range []*cost.Memory{inference, training} {
+		for _, f := range memory.Formulas {
+			f.Name = memory.Mode + ", " + f.Name
+			list = append(list, f)
+		}
+	}
+	return list
 }

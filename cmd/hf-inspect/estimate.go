@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
@@ -17,6 +18,7 @@ import (
 
 func newEstimate(s *settings) *cobra.Command {
 	var shape shapeFlags
+	var explain bool
 	cmd := &cobra.Command{
 		Use:   "estimate CONFIG|FOLDER|MODEL",
 		Short: "Count what a config alone promises, and how it differs from the textbook formula",
@@ -35,7 +37,7 @@ CONFIG is a config.json, or - for one on standard input.`,
 			if err != nil {
 				return err
 			}
-			if err := report.Estimate(cmd.OutOrStdout(), s.format, e, s.style(cmd.OutOrStdout())); err != nil {
+			if err := report.Estimate(cmd.OutOrStdout(), s.format, e, s.style(cmd.OutOrStdout()), explain); err != nil {
 				return err
 			}
 			if finding.Worst(e.Findings) == finding.Error {
@@ -44,8 +46,15 @@ CONFIG is a config.json, or - for one on standard input.`,
 			return nil
 		},
 	}
+	addExplain(cmd.Flags(), &explain)
 	shape.add(cmd.Flags())
 	return cmd
+}
+
+// addExplain adds the flag that shows how figures come about. JSON has it always,
+// a spreadsheet never.
+func addExplain(f *pflag.FlagSet, explain *bool) {
+	f.BoolVar(explain, "explain", false, "show each figure's formula, its numbers and its result (text and markdown)")
 }
 
 func exactlyOne(_ *cobra.Command, args []string) error {

@@ -75,7 +75,7 @@ func newFLOPs(s *settings) *cobra.Command {
 	f.Var(&p.shot, "image-batch", "images of such a model (default: as --batch)")
 	f.StringVar(&p.attention, "attention", "eager", "attention kernel, for backward and training: eager, fused")
 	f.StringVar(&p.recompute, "recompute", "none", "layers computed again for their backward pass: none, full")
-	f.BoolVar(&p.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	addExplain(f, &p.explain)
 	f.StringVar(&p.gpu, "gpu", "", "accelerators whose peak bounds the time, such as A100,H100-SXM")
 	f.StringVar(&p.dtype, "dtype", "bf16", "dtype of the products on them: fp32, bf16, fp16, fp8, int8")
 	shape.add(f)

@@ -78,7 +78,7 @@ func newKV(s *settings) *cobra.Command {
 	f.StringVar(&k.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&k.window, "window", "capped", "sliding windows: capped, reserved")
 	f.Var(&k.block, "block", "tokens of a block of a paged cache")
-	f.BoolVar(&k.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	addExplain(f, &k.explain)
 	shape.add(f)
 	return cmd
 }

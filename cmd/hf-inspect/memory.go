@@ -99,7 +99,7 @@ func (m *memoryFlags) add(f *pflag.FlagSet) {
 	f.Var(&m.kv.block, "block", "tokens of a block of a paged cache")
 	f.Var(&m.chunk, "chunk", "tokens of a prefill's pass at most (default: all at once)")
 	m.addParallel(f)
-	f.BoolVar(&m.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	addExplain(f, &m.explain)
 }
 
 func (m *memoryFlags) addParallel(f *pflag.FlagSet) {

@@ -54,7 +54,7 @@ func newTrain(s *settings) *cobra.Command {
 	f.Var(&t.measured, "tokens-per-second", "measured speed of all devices: gives the MFU")
 	f.StringVar(&t.rule, "rule", "6PT", "FLOPs by: 6PT, exact (three forward passes), recompute (exact, layers recomputed)")
 	f.Var(&t.seq, "seq", "tokens of a sequence (default 4096, or the config's positions if fewer)")
-	f.BoolVar(&t.explain, "explain", false, "show each figure's formula, its numbers and its result")
+	addExplain(f, &t.explain)
 	shape.add(f)
 	return cmd
 }
