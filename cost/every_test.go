@@ -45,6 +45,9 @@ func TestEveryDescriptionHasCosts(t *testing.T) {
 
 func checkCosts(t *testing.T, name string, m *estimator.Model) {
 	t.Helper()
+	if m.Check(estimator.Pass{Batch: 2, Seq: 64}) != nil {
+		return // a tower by itself that takes images of any size
+	}
 	use := estimator.SavingUse{Batch: 2, Seq: 64, EncoderSeq: 32, ElementBytes: 2, Dropout: true, MaskBytes: 1}
 	eager := SavedActivations(m, use).Bytes
 	use.Kernel = estimator.Fused

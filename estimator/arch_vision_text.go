@@ -3,36 +3,16 @@ package estimator
 import "slices"
 
 // Language models that read the tokens of a tower for images among their own.
-var imageTextFamily = []Arch{
-	{"llava", "LlavaForConditionalGeneration", llava},
+var imageTextFamily = slices.Concat([]Arch{
 	{"mllama", "MllamaForConditionalGeneration", mllama},
 	{"qwen2_vl", "Qwen2VLForConditionalGeneration", qwen2VL},
 	{"qwen2_vl_text", "Qwen2VLTextModel", qwen2VLText},
-}
+}, sightFamily)
 
 // sight is the tower for images of a field, as its own type describes it.
 func (c *Config) sight(field, name string) (*Config, Block) {
 	part, inner := c.within(field)
 	return part, Module(name, NoRole, inner.Body...).InTower("vision")
-}
-
-// llava projects the tokens of CLIP (Liu et al. 2023, arXiv:2304.08485), without
-// that of the class unless the config wants all. Every layer of the tower runs,
-// whichever one's tokens are taken.
-func llava(c *Config) Model {
-	return c.languageModel("text_config", "", "language_model.model", "language_model.lm_head", func(text *Config) []Block {
-		vision, tower := c.sight("vision_config", "vision_tower")
-		view, taken := vision.image(), int64(1)
-		if several := c.Value("vision_feature_layer"); several.IsArray() {
-			taken = int64(len(several.Array()))
-		}
-		if c.String("vision_feature_select_strategy") == "full" {
-			view = view.With(1)
-		}
-		bias := c.BoolOr("multimodal_projector_bias", true)
-		return []Block{tower, Module("multi_modal_projector", Projector,
-			Linear("linear_1", vision.D.X(taken), text.D).Bias(bias), Linear("linear_2", text.D, text.D).Bias(bias)).Seeing(view)}
-	})
 }
 
 // qwen2VL takes images of any size: patches of two frames, rotary positions, and

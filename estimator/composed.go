@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
@@ -65,35 +64,69 @@ func (c *Config) within(field string) (*Config, Model) {
 	return part, arch.Describe(part)
 }
 
+// Layout names the parts of a composed model: the prefix of all but the base class,
+// the language model below it, and the head.
+type Layout struct{ Prefix, Name, Head string }
+
+// Layouts that many families share: what version 5 of the library writes for
+// models that are new to it, and what LLaVA's files have.
+var (
+	newLayout   = Layout{"model", "language_model", "lm_head"}
+	llavaLayout = Layout{"", "language_model.model", "language_model.lm_head"}
+)
+
+// Composed is a model around a language model.
+type Composed struct {
+	Layout   Layout
+	Text     string                     // type of the language model, where not its config's own
+	Inner    func(text *Config) Model   // its description, where not that of its type
+	Parts    func(text *Config) []Block // what stands before it: towers, projectors
+	TextTies bool                       // its own config may tie the embeddings too
+	Untied   bool                       // never tied
+}
+
+// composed describes it. The head is the language model's, tied where the outer
+// config says so.
+func (c *Config) composed(d Composed) Model {
+	text, inner := c.language(d)
+	prefix := c.under(d.Layout.Prefix)
+	model := Model{Prefix: prefix, N: inner.N, D: inner.D, V: inner.V}
+	model.Body = append(d.Parts(text), Module(d.Layout.Name, NoRole, inner.Body...))
+	for _, section := range inner.Sections {
+		if !section.Beside {
+			section.Blocks = []Block{Module(d.Layout.Name, NoRole, section.Blocks...)}
+		}
+		model.Sections = append(model.Sections, section)
+	}
+	model.Head = c.head(join(prefix, d.Layout.Name+".embed_tokens.weight"), text.D, Heads{Head: d.Layout.Head, Rows: text.V,
+		NeverTied: d.Untied, Tied: d.TextTies && text.BoolOr("tie_word_embeddings", false)})
+	return model
+}
+
+// language is the language model of a composed one, and its config: text_config,
+// or the file itself where the type is fixed and it is an older file.
+func (c *Config) language(d Composed) (*Config, Model) {
+	if d.Text == "" && d.Inner == nil {
+		return c.within("text_config")
+	}
+	text := c.textOr(d.Text)
+	if d.Inner != nil {
+		return text, d.Inner(text)
+	}
+	arch, _ := c.inner.lookup(d.Text)
+	return text, arch.Describe(text)
+}
+
 // languageModel is a model around the language model of a field: its body under
 // the name, and what else there is. The head is the language model's, tied where
 // the outer config says so.
 func (c *Config) languageModel(field, prefix, name, head string, others func(text *Config) []Block) Model {
-	text, inner := c.within(field)
-	model := Model{Prefix: prefix, N: inner.N, D: inner.D, V: inner.V}
-	model.Body = append(others(text), Module(name, NoRole, inner.Body...))
-	if c.Task != BaseModel {
-		embedding := join(prefix, name+".embed_tokens.weight")
-		model.Head = []Block{Linear(head, text.D, text.V).On(PerLogit).TiedTo(embedding, c.tied()).As(Head)}
-	}
-	return model
+	return c.composed(Composed{Layout: Layout{prefix, name, head}, Parts: others})
 }
 
 // idle marks a block that is stored and does not run.
 func (b Block) idle() Block {
 	b.Idle = true
-	return b
-}
-
-// flat names the tensors of a linear that are members of the module around it.
-func (b Block) flat(weight, bias string) Block {
-	b.Name, b.Params = "", slices.Clone(b.Params)
-	for i := range b.Params {
-		b.Params[i].Name = weight
-		if b.Params[i].Bias {
-			b.Params[i].Name = bias
-		}
-	}
 	return b
 }
 

@@ -28,6 +28,13 @@ var exceptions = []exception{
 			}
 			return row
 		})},
+	{"qianfan_ocr", "the library renames its language model's layers as if they were the tower's when it saves; files of InternVL's kind have model.layers",
+		eachRow(func(row string) string {
+			if !strings.HasPrefix(row, "language_model.") {
+				return row
+			}
+			return strings.Replace(row, ".encoder.layers.", ".layers.", 1)
+		})},
 	{"olmo_hybrid", "the library cuts its packed convolution into three equal parts when it saves, whatever the widths of queries, keys and values, " +
 		"and gives the norms of full attention layers the name of those in linear layers; its own conversion of the published weights writes post_attention_layernorm",
 		olmoHybridRows},

@@ -32,6 +32,8 @@ type View struct {
 	Tiles   int64    // tiles of an image in one sequence; 0 is one
 	Pad     int64    // tokens of a tile are padded to a multiple; 0 is 1
 	Window  int64    // attention within windows of so many patches a side, the last ones padded; 0: within the image
+	Cut     bool     // the last windows are cut off instead
+	Packed  bool     // all images are one sequence, whose other images are masked
 }
 
 // With adds tokens beside the patches'.
@@ -56,6 +58,13 @@ func (v View) Asked(n int64) View {
 // Within cuts the image into windows of so many patches a side.
 func (v View) Within(window int64) View {
 	v.Window = window
+	return v
+}
+
+// Cutting cuts the image into windows of so many patches a side, those at its edges
+// smaller.
+func (v View) Cutting(window int64) View {
+	v.Window, v.Cut = window, true
 	return v
 }
 
@@ -88,6 +97,10 @@ func (v *View) passes(p Pass) []Pass {
 	grids, each := v.grids(p.Sight)
 	var list []Pass
 	for _, g := range grids {
+		if v.Cut && v.Window > 0 {
+			list = append(list, v.cut(p, g, each)...)
+			continue
+		}
 		seen := Pass{Batch: each * g.Frames, Seq: v.tokens(g.Rows * g.Columns), Sight: p.Sight, seen: true}
 		switch {
 		case v.Queries > 0:
@@ -98,7 +111,45 @@ func (v *View) passes(p Pass) []Pass {
 		}
 		list = append(list, seen)
 	}
+	if v.Packed {
+		return packed(list)
+	}
 	return list
+}
+
+// cut are the windows of an image: whole ones, those at its right and at its lower
+// edge, and that in the corner.
+func (v *View) cut(p Pass, g Grid, each int64) (list []Pass) {
+	for _, rows := range pieces(g.Rows, v.Window) {
+		for _, columns := range pieces(g.Columns, v.Window) {
+			list = append(list, Pass{Batch: each * g.Frames * rows.count * columns.count, Seq: v.tokens(rows.size * columns.size), Sight: p.Sight, seen: true})
+		}
+	}
+	return list
+}
+
+// piece is a number of equal stretches.
+type piece struct{ size, count int64 }
+
+// pieces cuts a side into stretches of a window's length and what remains.
+func pieces(side, window int64) (list []piece) {
+	if n := side / window; n > 0 {
+		list = append(list, piece{window, n})
+	}
+	if rest := side % window; rest > 0 {
+		list = append(list, piece{rest, 1})
+	}
+	return list
+}
+
+// packed is all images in one sequence.
+func packed(images []Pass) []Pass {
+	all := images[0]
+	all.Batch, all.Seq = 1, 0
+	for _, p := range images {
+		all.Seq += p.Batch * p.Seq
+	}
+	return []Pass{all}
 }
 
 func windows(side, window int64) int64 { return (side + window - 1) / window }

@@ -176,6 +176,8 @@ func (f *fingerprint) view(v *View) {
 	for _, n := range []int64{v.Sides[0], v.Sides[1], v.Patch[0], v.Patch[1], v.Beside, v.Merge, v.Queries, v.Tiles, v.Pad, v.Window} {
 		f.number(n)
 	}
+	f.flag(v.Cut)
+	f.flag(v.Packed)
 }
 
 func (f *fingerprint) span(s *Span) {

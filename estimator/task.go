@@ -135,6 +135,7 @@ type Heads struct {
 	Rows       Size   // of the output projection, where not those of the model's own vocabulary
 	Untied     bool   // an output projection of its own where the config does not say
 	NeverTied  bool   // an output projection of its own, whatever the config says
+	Tied       bool   // whatever the config says
 	TiedBy     string // config field that overrules tie_word_embeddings
 	TokensBare bool   // token classification without a bias
 }
@@ -142,7 +143,7 @@ type Heads struct {
 // head returns the blocks that stand beside a decoder's body for the class's
 // task. The output projection is tied to the embedding where the config says so.
 func (c *Config) head(embedding string, d Size, names Heads) []Block {
-	labels, tied := Named("labels", c.NumLabels()), c.BoolOr(names.TiedBy, c.BoolOr("tie_word_embeddings", !names.Untied))
+	labels, tied := Named("labels", c.NumLabels()), names.Tied || c.BoolOr(names.TiedBy, c.BoolOr("tie_word_embeddings", !names.Untied))
 	switch c.Task {
 	case BaseModel:
 		return nil
