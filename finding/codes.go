@@ -138,4 +138,14 @@ var codes = []Code{
 	{"HFI714", "experts_beyond_config", Warning, "The file holds more experts than the config has.", "set the number of experts to what the file holds"},
 	{"HFI715", "flat_parameter", Error, "The file holds the flat parameters of a sharded training (FSDP), in which no single weight can be told.", "gather the weights and save again"},
 	{"HFI716", "channels_last", Error, "Convolutions are stored with their channels last, as other frameworks have them; the reference library refuses them.", "move the channels to the second place"},
+
+	// 8xx: what an audit asks besides.
+	{"HFI801", "parameters_not_expected", Error, "The number of parameters is not the expected one.", ""},
+	{"HFI802", "pickle_beside", Warning, "A pickle stands beside the weights; who loads it runs code that its author chose.", "remove it, or load safetensors only"},
+	{"HFI803", "dtypes_within_role", Warning, "Matrices of one role are stored in more than one dtype.", "save them in one, unless they are meant to differ"},
+	{"HFI804", "shard_numbers", Warning, "The numbers of the shards have gaps, or are those of more than one set.", "write the set again"},
+	{"HFI805", "token_id_beyond", Warning, "A special token's id is beyond the rows of the embedding.", "set the id, or resize the embedding"},
+	{"HFI806", "tokenizer_beyond", Warning, "The tokenizer gives ids that have no row in the embedding; looking them up fails.", "resize the embedding, or take the tokens out"},
+	{"HFI807", "tokenizer_smaller", Note, "The embedding has more rows than the tokenizer has tokens, as padding does it.", ""},
+	{"HFI808", "tokenizer_unreadable", Warning, "A file of the tokenizer cannot be read.", "mend it"},
 }

@@ -25,6 +25,9 @@ const (
 
 func (s Severity) rank() int { return slices.Index([]Severity{Error, Warning, Note}, s) }
 
+// AtLeast reports whether the severity is as high as another.
+func (s Severity) AtLeast(other Severity) bool { return s.rank() <= other.rank() }
+
 // Finding is one thing to know about a checkpoint.
 type Finding struct {
 	Code     string   `json:"code"`

@@ -239,13 +239,17 @@ func Findings(w io.Writer, findings []finding.Finding, style Style) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		head := fmt.Sprintf("  %s %s", f.Severity, f.Code)
-		text := wrap(head+"  "+Safe(f.Message), style.Width, "    ")
-		if style.Color {
-			text = strings.Replace(text, head, colorOf(f.Severity)+head+"\x1b[0m", 1)
-		}
-		fmt.Fprintln(w, text)
+		writeFinding(w, f, "", style)
 	}
+}
+
+func writeFinding(w io.Writer, f finding.Finding, remark string, style Style) {
+	head := fmt.Sprintf("  %s %s", f.Severity, f.Code)
+	text := wrap(head+"  "+Safe(f.Message)+remark, style.Width, "    ")
+	if style.Color {
+		text = strings.Replace(text, head, colorOf(f.Severity)+head+"\x1b[0m", 1)
+	}
+	fmt.Fprintln(w, text)
 }
 
 func colorOf(s finding.Severity) string {

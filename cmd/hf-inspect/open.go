@@ -71,18 +71,24 @@ func (s *settings) base(stderr io.Writer) func(context.Context, string, string) 
 
 // inspectModel opens and inspects one model.
 func (s *settings) inspectModel(ctx context.Context, model string, stderr io.Writer) (*inspect.Inspection, error) {
+	_, in, err := s.opened(ctx, model, stderr)
+	return in, err
+}
+
+// opened inspects a model and returns with it where it was read.
+func (s *settings) opened(ctx context.Context, model string, stderr io.Writer) (source.Source, *inspect.Inspection, error) {
 	src, err := s.open(ctx, model, stderr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	progress, finish := s.progressBar(stderr)
 	defer finish()
 	in, err := inspect.Inspect(ctx, src, inspect.Options{Class: s.class, Weights: s.weights(), Parallel: s.parallel,
 		Progress: progress, WholeIndex: s.headers == "files", Base: s.base(stderr)})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", model, configAlone(ctx, model, src, err))
+		return nil, nil, fmt.Errorf("%s: %w", model, configAlone(ctx, model, src, err))
 	}
-	return in, nil
+	return src, in, nil
 }
 
 // progressBar counts shards on stderr: where it is a terminal, the output is

@@ -75,14 +75,14 @@ func newRoot(tune func(*locate.Options)) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	s.addFlags(root)
 	root.Flags().AddFlagSet(inspectCommand.Flags())
-	root.AddCommand(inspectCommand, newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newMemory(s), newDesign(s),
+	root.AddCommand(inspectCommand, newAudit(s), newEstimate(s), newTensors(s), newArchs(s), newFLOPs(s), newKV(s), newTrain(s), newMemory(s), newDesign(s),
 		newRecord(s), newRecordings(s), newVerify(s), newCache(s), newVersion(s))
 	return root
 }
 
 func (s *settings) addFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&s.format, "format", "text", "output: "+strings.Join(formats, ", "))
+	f.StringVar(&s.format, "format", "text", "output: "+strings.Join(formats, ", ")+"; audit also sarif, junit")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "show each request on stderr")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "nothing on stderr but errors")
 	f.StringVar(&s.progress, "progress", "auto", "progress bar on stderr: auto, always, never")
