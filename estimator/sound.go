@@ -12,6 +12,8 @@ type Step struct{ Kernel, Stride, Pad int64 } // Pad is that of both sides toget
 type Span struct {
 	Heard  bool   // on the tokens of the encoder, in a pass of their own: none after the first step
 	Clip   int64  // cut into clips of so many tokens, the last one padded; 0: whole
+	Window int64  // cut into windows of so many tokens, the last one shorter; 0: whole
+	Length int64  // on so many positions instead; 0: as many as there are
 	Before []Step // on what these take to leave the tokens: the shortest that does, or what they leave where they are transposed
 	After  []Step // on what these leave of the tokens
 	Plus   int64  // and so many positions more
@@ -27,6 +29,9 @@ func (s Step) leaves(n int64) int64 { return max(0, n+s.Pad-s.Kernel)/max(1, s.S
 func (s *Span) length(n int64) int64 {
 	if n <= 0 {
 		return n
+	}
+	if s.Length > 0 {
+		n = s.Length
 	}
 	for _, step := range slices.Backward(s.Before) {
 		n = step.back(n)
@@ -51,8 +56,24 @@ func (s *Span) passes(p Pass) []Pass {
 	if s.Clip > 0 {
 		p.Batch, p.Seq = p.Batch*((p.Seq+s.Clip-1)/s.Clip), s.Clip
 	}
+	if s.Window > 0 {
+		return windowed(p, s.Window)
+	}
 	p.Seq = s.length(p.Seq)
 	return []Pass{p}
+}
+
+// windowed cuts the sequences of a pass into windows, and what is left.
+func windowed(p Pass, window int64) []Pass {
+	whole, rest := p, p
+	whole.Batch, whole.Seq, rest.Seq = p.Batch*(p.Seq/window), window, p.Seq%window
+	switch {
+	case rest.Seq == 0:
+		return []Pass{whole}
+	case whole.Batch == 0:
+		return []Pass{rest}
+	}
+	return []Pass{whole, rest}
 }
 
 // Spanning makes the block and all in it run on other positions.

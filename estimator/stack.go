@@ -189,6 +189,8 @@ func (f *fingerprint) span(s *Span) {
 	f.flag(s.Memory)
 	f.number(s.Clip)
 	f.number(s.Plus)
+	f.number(s.Window)
+	f.number(s.Length)
 	for _, steps := range [][]Step{s.Before, s.After} {
 		f.number(int64(len(steps)))
 		for _, step := range steps {
