@@ -11,7 +11,7 @@ func (c *Config) conformerLayer(causal bool) []Block {
 		norm = LayerNorm("depthwise_layer_norm", D)
 	}
 	return []Block{LayerNorm("ffn1_layer_norm", D), c.waveMLP("ffn1"), LayerNorm("self_attn_layer_norm", D),
-		c.conformerAttention(c.String("position_embeddings_type"), true),
+		c.conformerAttention(c.String("position_embeddings_type")),
 		Module("conv_module", Convolution, LayerNorm("layer_norm", D), Conv("pointwise_conv1", D, D.X(2), Const(1)),
 			GroupedConv("depthwise_conv", D, D, D.Int(), kernel), norm, Conv("pointwise_conv2", D, D, Const(1))),
 		LayerNorm("ffn2_layer_norm", D), c.waveMLP("ffn2"), LayerNorm("final_layer_norm", D)}
@@ -19,12 +19,12 @@ func (c *Config) conformerLayer(causal bool) []Block {
 
 // conformerAttention may score distances besides: as Transformer-XL does (Dai et
 // al. 2019, arXiv:1901.02860), or by a vector for each of so many distances.
-func (c *Config) conformerAttention(positions string, bias bool) Block {
+func (c *Config) conformerAttention(positions string) Block {
 	attention := AttentionBlock("self_attn", c.sightScores(), Linear("linear_q", c.D, c.D).Bias(true), Linear("linear_k", c.D, c.D).Bias(true),
 		Linear("linear_v", c.D, c.D).Bias(true), Linear("linear_out", c.D, c.D).Bias(true))
 	switch positions {
 	case "relative":
-		attention.Sub = append(c.relativePositions("linear_pos", "pos_bias_u", "pos_bias_v", c.D), attention.Sub...)
+		attention.Sub = append([]Block{c.relativePositions(PerPosition, "linear_pos", "pos_bias_u", "pos_bias_v")}, attention.Sub...)
 	case "relative_key":
 		left, right := c.Size("left", "left_max_position_embeddings"), c.Size("right", "right_max_position_embeddings")
 		attention.Sub = append([]Block{Position("distance_embedding", left.Plus(right).Plus(Const(1)), c.H)}, attention.Sub...)
@@ -33,15 +33,15 @@ func (c *Config) conformerAttention(positions string, bias bool) Block {
 	return attention
 }
 
-// relativePositions are Transformer-XL's: a projection of all distances, once for
-// all sequences, the scores of all tokens with them, and two biases.
-func (c *Config) relativePositions(project, u, v string, in Size) []Block {
-	distances := Linear(project, in, c.Q).On(PerPosition).Spanning(Span{Before: []Step{{1, 2, 0}}})
+// relativePositions are Transformer-XL's: a projection of all distances, for each
+// sequence or once for all, the scores of all tokens with them, and two biases.
+func (c *Config) relativePositions(rows Rows, project, u, v string) Block {
+	distances := Linear(project, c.D, c.Q).On(rows).Spanning(Span{Before: []Step{{1, 2, 0}}})
 	scored := Block{Sub: []Block{distances, Raw(u, Attention, c.A, c.H), Raw(v, Attention, c.A, c.H)}}
 	scored.Extra = &Extra{Name: "distances", Sizes: []Size{c.Q}, FLOPs: func(p Pass) *big.Int {
 		return product(2, p.Batch, p.Seq, 2*p.Seq-1, c.Q.Int())
 	}}
-	return []Block{scored}
+	return scored
 }
 
 // relativeKeys is the product of each token with a vector for each other token.

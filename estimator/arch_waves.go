@@ -294,7 +294,7 @@ func (c *Config) attentionAdapter(d Size, conv Block) []Block {
 	a.D = d
 	a.heads(c.A, c.A, "")
 	return []Block{LayerNorm("residual_layer_norm", d), conv.Called("residual_conv"), LayerNorm("self_attn_layer_norm", d), conv.Called("self_attn_conv"),
-		a.conformerAttention("", false), LayerNorm("ffn_layer_norm", d), a.waveMLP("ffn")}
+		a.conformerAttention(""), LayerNorm("ffn_layer_norm", d), a.waveMLP("ffn")}
 }
 
 // waveHeads are the heads for the class's task, on the tokens that an adapter

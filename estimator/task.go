@@ -55,6 +55,8 @@ var taskSuffixes = []struct {
 	{"MTModel", ConditionalGeneration},
 	{"ForAudioClassification", AudioClassification},
 	{"ForCTC", CTC},
+	{"ForRNNT", CTC},
+	{"ForTDT", CTC},
 	{"ForAudioFrameClassification", FrameClassification},
 	{"ForXVector", SpeakerVector},
 	{"GenerationDecoder", CausalLM},
