@@ -18,10 +18,10 @@ var contrastiveFamily = []Arch{
 func clip(c *Config) Model {
 	text, vision := c.part("text_config"), c.part("vision_config")
 	if c.Task == ImageClassification {
-		return c.classifiedImages(vision, vision.clipVision(), vision.image().With(1))
+		return c.classifiedImages(vision, vision.clipVision(preLayrnorm), vision.image().With(1))
 	}
 	P := c.Size("P", "projection_dim")
-	return c.contrastive(text.clipText(), vision.clipVision(), vision.image(), P, Raw("logit_scale", Other),
+	return c.contrastive(text.clipText(), vision.clipVision(preLayrnorm), vision.image(), P, Raw("logit_scale", Other),
 		Linear("visual_projection", vision.D, P).On(PerSequence).As(Projector).Seeing(vision.image()),
 		Linear("text_projection", text.D, P).On(PerSequence).As(Projector))
 }
@@ -63,7 +63,7 @@ func clipTextAlone(c *Config) Model {
 }
 
 func clipVisionAlone(c *Config) Model {
-	model := Model{Body: c.clipVision(), ImageEach: true}
+	model := Model{Body: c.clipVision(preLayrnorm), ImageEach: true}
 	if c.Task == Projection {
 		model.Prefix = "vision_model"
 		model.Head = []Block{Linear("visual_projection", c.D, c.Size("P", "projection_dim")).On(PerSequence).As(Projector).Seeing(c.image())}
@@ -88,24 +88,29 @@ func (c *Config) siglipText() []Block {
 	return append(c.clipText(), Linear("head", c.D, P).Bias(true).On(PerSequence).As(Projector))
 }
 
-func (c *Config) clipVision() []Block {
+// preLayrnorm is CLIP's name of its tower's first norm, as it is spelt there.
+const preLayrnorm = "pre_layrnorm"
+
+func (c *Config) clipVision(first string) []Block {
 	view := c.image().With(1)
 	return []Block{Module("", NoRole, slices.Concat(
 		[]Block{Raw("embeddings.class_embedding", PositionEmbedding, c.D), c.patches("embeddings.patch_embedding"),
-			Position("embeddings.position_embedding", c.patchCount().Plus(Const(1)), c.D), LayerNorm("pre_layrnorm", c.D)},
+			Position("embeddings.position_embedding", c.patchCount().Plus(Const(1)), c.D), LayerNorm(first, c.D)},
 		c.clipLayers("encoder.layers"), []Block{LayerNorm("post_layernorm", c.D)})...).Seeing(view)}
 }
 
 // siglipVision ends in attention of one learned query over all patches, where it
 // has a head.
 func (c *Config) siglipVision() []Block {
-	sub := slices.Concat([]Block{c.patches("embeddings.patch_embedding").Bias(true),
-		Position("embeddings.position_embedding", c.patchCount(), c.D)},
-		c.clipLayers("encoder.layers"), []Block{LayerNorm("post_layernorm", c.D)})
+	return c.siglipTower(c.image(), c.patches("embeddings.patch_embedding").Bias(true), Position("embeddings.position_embedding", c.patchCount(), c.D))
+}
+
+func (c *Config) siglipTower(view View, embeddings ...Block) []Block {
+	sub := slices.Concat(embeddings, c.clipLayers("encoder.layers"), []Block{LayerNorm("post_layernorm", c.D)})
 	if c.BoolOr("vision_use_head", true) {
-		sub = append(sub, c.attentionPool("head", c.image()))
+		sub = append(sub, c.attentionPool("head", view))
 	}
-	return []Block{Module("", NoRole, sub...).Seeing(c.image())}
+	return []Block{Module("", NoRole, sub...).Seeing(view)}
 }
 
 // attentionPool makes one vector of an image: a learned query over its tokens.

@@ -26,7 +26,7 @@ func fuyu(c *Config) Model {
 // own (Wang et al. 2022, arXiv:2205.14100).
 func git(c *Config) Model {
 	vision := c.part("vision_config")
-	tower := Module("image_encoder.vision_model", NoRole, vision.clipVision()...).InTower("vision")
+	tower := Module("image_encoder.vision_model", NoRole, vision.clipVision(preLayrnorm)...).InTower("vision")
 	lead := []Block{tower, Module("visual_projection.visual_projection", Projector,
 		Linear("0", vision.D, c.D).Bias(true), LayerNorm("1", c.D)).Seeing(vision.image().With(1))}
 	if frames := c.SizeOr("frames", "num_image_with_embedding", Size{}); !frames.IsZero() {

@@ -96,10 +96,4 @@ func openELM(c *Config) Model {
 
 // divisible returns the multiple of step that is nearest to n, and not a tenth
 // below it.
-func divisible(n float64, step int64) int64 {
-	nearest := max(step, int64(n+float64(step)/2)/step*step)
-	if float64(nearest) < 0.9*n {
-		nearest += step
-	}
-	return nearest
-}
+func divisible(n float64, step int64) int64 { return channels(n, step, step) }

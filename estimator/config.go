@@ -145,7 +145,7 @@ func (c *Config) tied() bool { return c.BoolOr("tie_word_embeddings", true) }
 
 // under returns the prefix of the body's names: none for the base class itself.
 func (c *Config) under(prefix string) string {
-	if c.Task == BaseModel {
+	if c.Task == BaseModel || c.Task == BackboneOnly {
 		return ""
 	}
 	return prefix

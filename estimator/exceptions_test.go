@@ -38,6 +38,24 @@ var exceptions = []exception{
 	{"olmo_hybrid", "the library cuts its packed convolution into three equal parts when it saves, whatever the widths of queries, keys and values, " +
 		"and gives the norms of full attention layers the name of those in linear layers; its own conversion of the published weights writes post_attention_layernorm",
 		olmoHybridRows},
+	{"altclip", "the library renames the list of layers in the tower for images as if it were the text model's when it saves; published files have CLIP's names",
+		eachRow(func(row string) string {
+			return strings.Replace(row, "vision_model.encoder.layer.", "vision_model.encoder.layers.", 1)
+		})},
+	{"vit_mae", "the library renames the decoder's list of layers as if it were the encoder's when it saves; published files have decoder_layers",
+		eachRow(func(row string) string {
+			return strings.Replace(row, "decoder.decoder_encoder.layer.", "decoder.decoder_layers.", 1)
+		})},
+	{"vit_msn", "the library drops the prefix of the encoder alone when it saves a model with a head; it reads, and older versions wrote, vit.encoder",
+		func(rows []string) []string {
+			headed := slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, "vit.") })
+			return eachRow(func(row string) string {
+				if headed && strings.HasPrefix(row, "encoder.") {
+					return "vit." + row
+				}
+				return row
+			})(rows)
+		}},
 }
 
 func eachRow(correct func(row string) string) func(rows []string) []string {

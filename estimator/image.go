@@ -34,6 +34,16 @@ type View struct {
 	Window  int64    // attention within windows of so many patches a side, the last ones padded; 0: within the image
 	Cut     bool     // the last windows are cut off instead
 	Packed  bool     // all images are one sequence, whose other images are masked
+
+	Reduce   int64   // one key stands for a square of so many tokens a side; 0: each for itself
+	Keys     int64   // keys, however many tokens; 0: as many as these
+	Order    Order   // of a video's frames
+	Frames   int64   // of a video that are seen as one sequence; 0 is one
+	Up       bool    // an image that is no multiple of the patches is padded
+	Multiple int64   // images are padded to a multiple of so many pixels; 0 is 1
+	Keep     float64 // share of the patches that is seen, the others are masked; 0: all are
+
+	Strides [maxStrides]Stride // convolutions behind the patches that make the grid coarser
 }
 
 // With adds tokens beside the patches'.
@@ -71,6 +81,12 @@ func (v View) Cutting(window int64) View {
 // tokens returns of how many tokens an image of so many patches is seen, before
 // queries take their place.
 func (v *View) tokens(patches int64) int64 {
+	if v.Keep > 0 {
+		patches = int64(float64(patches)*v.Keep + 1e-9)
+	}
+	if v.Order == Joined {
+		patches *= max(1, v.Frames)
+	}
 	n := patches/max(1, v.Merge) + v.Beside
 	pad := max(1, v.Pad)
 	return (n + pad - 1) / pad * pad * max(1, v.Tiles)
@@ -79,13 +95,16 @@ func (v *View) tokens(patches int64) int64 {
 // grids returns the images of a pass, equal ones together.
 func (v *View) grids(s Sight) (grids []Grid, each int64) {
 	if len(s.Grids) > 0 {
-		return s.Grids, 1
+		for _, g := range s.Grids {
+			grids = append(grids, v.strided(g))
+		}
+		return grids, 1
 	}
 	sides := v.Sides
 	if s.ImageSide > 0 {
 		sides = [2]int64{s.ImageSide, s.ImageSide}
 	}
-	return []Grid{{1, sides[0] / max(1, v.Patch[0]), sides[1] / max(1, v.Patch[1])}}, s.Images
+	return []Grid{v.gridOf(sides)}, s.Images
 }
 
 // passes are what the block's tokens look like: a pass for each kind of image,
@@ -101,15 +120,7 @@ func (v *View) passes(p Pass) []Pass {
 			list = append(list, v.cut(p, g, each)...)
 			continue
 		}
-		seen := Pass{Batch: each * g.Frames, Seq: v.tokens(g.Rows * g.Columns), Sight: p.Sight, seen: true}
-		switch {
-		case v.Queries > 0:
-			seen.Seq, seen.EncoderSeq = v.Queries, seen.Seq
-		case v.Window > 0:
-			seen.Batch *= windows(g.Rows, v.Window) * windows(g.Columns, v.Window)
-			seen.Seq = v.Window * v.Window
-		}
-		list = append(list, seen)
+		list = append(list, v.pass(p, g, each))
 	}
 	if v.Packed {
 		return packed(list)
@@ -159,7 +170,7 @@ func (v *View) symbols(p Pass) symbols {
 	x := symbols{b: Named("i", p.Batch), s: Named("p", p.Seq), e: Named("p", p.EncoderSeq)}
 	plain := func(tokens int64) Size {
 		switch {
-		case v.Tiles > 1 || v.Pad > 1:
+		case v.Tiles > 1 || v.Pad > 1 || v.Keep > 0 || v.Frames > 1:
 			return Named("t", tokens)
 		case v.Merge > 1:
 			return Named("(p/"+strconv.FormatInt(v.Merge, 10)+")", tokens-v.Beside).Plus(Const(v.Beside))

@@ -13,6 +13,7 @@ type Pass struct {
 	Sight
 
 	seen bool // by a tower: its sequences are images
+	grid Grid // of patches, by a tower
 }
 
 // rows returns how often a linear map runs.

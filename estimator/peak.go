@@ -47,6 +47,8 @@ func (r *recorder) peak(b *Block, best *Peak) {
 		here = r.peakOf(b, "mixer")
 	case b.Role == Head && b.Kind == LinearKind: // the logits of one position a sequence, in 32 bits besides
 		here = Peak{Elements: r.b.Times(r.s).Times(b.In).Plus(r.b.Times(b.Out)), Wide: r.b.Times(b.Out), Where: "head"}
+	case b.Role == Convolution && b.Kind == LinearKind:
+		here = Peak{Elements: r.rows(b).Times(b.Out.Plus(b.Params[0].Shape[1])), Where: "convolution"}
 	default:
 		for i := range b.Sub {
 			r.peak(&b.Sub[i], best)

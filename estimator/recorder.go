@@ -317,7 +317,10 @@ func (r *recorder) recomputed(b *Block) {
 	for i := range b.Sub {
 		g := &b.Sub[i]
 		in := r.current
-		if in == nil {
+		switch {
+		case in == nil && r.view.Patch == [2]int64{1, 1}:
+			in = fresh(Size{}, Size{}) // the pixels, which are kept anyway
+		case in == nil:
 			in = fresh(r.b.Times(r.s), r.model.width())
 		}
 		whole := *r
@@ -336,6 +339,9 @@ func (r *recorder) recomputed(b *Block) {
 		}
 		r.passed(g, b.Count)
 		r.current = fresh(in.rows, in.width)
+		if out := whole.current; out != nil {
+			r.current = fresh(out.rows, out.width)
+		}
 	}
 }
 

@@ -7,7 +7,10 @@ func (r *recorder) linear(b *Block) {
 	if rows.IsZero() {
 		return
 	}
-	in := r.input(rows, b.In)
+	in := r.current
+	if in == nil || !b.overlaps() {
+		in = r.input(rows, b.In)
+	}
 	part := "embeddings"
 	switch b.Role {
 	case Head, HeadLayers, Classifier, Pooler:

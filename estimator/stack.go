@@ -178,6 +178,15 @@ func (f *fingerprint) view(v *View) {
 	}
 	f.flag(v.Cut)
 	f.flag(v.Packed)
+	for _, n := range []int64{v.Reduce, v.Keys, int64(v.Order), v.Frames, v.Multiple, int64(math.Float64bits(v.Keep))} {
+		f.number(n)
+	}
+	f.flag(v.Up)
+	for _, s := range v.Strides {
+		f.number(s.Kernel)
+		f.number(s.By)
+		f.number(s.Pad)
+	}
 }
 
 func (f *fingerprint) span(s *Span) {

@@ -33,6 +33,14 @@ const (
 	CTC // transcription frame by frame
 	FrameClassification
 	SpeakerVector
+	TaughtClassification // classification with a second classifier, which learns from a teacher
+	ObjectDetection
+	SemanticSegmentation
+	ImageSegmentation
+	SuperResolution
+	DepthEstimation
+	VideoClassification
+	BackboneOnly // stages of a pyramid for a head beside
 )
 
 var taskSuffixes = []struct {
@@ -64,6 +72,14 @@ var taskSuffixes = []struct {
 	{"RewardModel", Reward},
 	{"ForImageClassification", ImageClassification},
 	{"ForMaskedImageModeling", MaskedImageModeling},
+	{"ForImageClassificationWithTeacher", TaughtClassification},
+	{"ForObjectDetection", ObjectDetection},
+	{"ForSemanticSegmentation", SemanticSegmentation},
+	{"ForImageSegmentation", ImageSegmentation},
+	{"ForImageSuperResolution", SuperResolution},
+	{"ForDepthEstimation", DepthEstimation},
+	{"ForVideoClassification", VideoClassification},
+	{"Backbone", BackboneOnly},
 	{"ModelWithProjection", Projection},
 	{"EncoderModel", EncoderOnly},
 	{"Model", BaseModel},
