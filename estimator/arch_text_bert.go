@@ -98,7 +98,7 @@ func convBert(c *Config) Model {
 		Within: []Block{conv, Linear("self.conv_kernel_layer", Q, heads.Times(kernel)).Bias(true),
 			Linear("self.conv_out_layer", c.D, Q).Bias(true), Product(kernel, Q)},
 		FFN: func() []Block {
-			return []Block{MLPBlock("", c.grouped("intermediate.dense", c.D, c.F), c.grouped("output.dense", c.F, c.D))}
+			return []Block{MLPBlock("", c.groupedLinear("intermediate.dense", c.D, c.F), c.groupedLinear("output.dense", c.F, c.D))}
 		},
 		LM: func(embedding string) []Block {
 			return []Block{Module("generator_predictions", HeadLayers, Linear("dense", c.D, E).Bias(true), LayerNorm("LayerNorm", E)),
@@ -107,8 +107,8 @@ func convBert(c *Config) Model {
 		Own: func(task Task, _ []Block) []Block { return c.summarised(task) }})
 }
 
-// grouped is a linear, in num_groups groups of features where there are several.
-func (c *Config) grouped(name string, in, out Size) Block {
+// groupedLinear is a linear, in num_groups groups of features where there are several.
+func (c *Config) groupedLinear(name string, in, out Size) Block {
 	groups := c.Size("groups", "num_groups")
 	if groups.Int() <= 1 {
 		return Linear(name, in, out).Bias(true)
