@@ -8,6 +8,7 @@ func phi4Multimodal(c *Config) Model {
 	model := decoder(c, Decoder{QKVBias: Off, OutBias: Off, FusedQKV: "qkv_proj", FusedGate: "gate_up_proj"})
 	towers := Module("embed_tokens_extend", NoRole, c.phi4Image(c.part("vision_config")), c.phi4Audio(c.part("audio_config")))
 	model.Body = append([]Block{model.Body[0], towers}, model.Body[1:]...)
+	model.FLOPsByRule = true // how tiles stand to each other decides how many tokens lie between them
 	return model
 }
 
@@ -20,7 +21,7 @@ func (c *Config) phi4Image(v *Config) Block {
 	view, one := v.image(), Const(1)
 	processor := Module("img_processor", NoRole, v.patches("embeddings.patch_embedding").Bias(true),
 		Position("embeddings.position_embedding", v.patchCount(), v.D), Module("", NoRole, v.clipLayers("encoder.layers")...),
-		LayerNorm("post_layernorm", v.D), v.attentionPool("head", view).idle())
+		LayerNorm("post_layernorm", v.D), v.attentionPool("head", view))
 	return Module("image_embed", NoRole, Raw("global_img_feature_extensor", Other, one, one, v.D), Raw("sub_img_feature_extensor", Other, one, one, one, v.D),
 		processor, c.twoStep("img_projection_up", "img_projection_down", v.D).Seeing(view.Merging(4))).Seeing(view).InTower("vision")
 }

@@ -1,5 +1,7 @@
 package estimator
 
+import "math/big"
+
 // Gemma's language models with towers for images and sound.
 var gemmaTowerFamily = []Arch{
 	{"gemma3", "Gemma3ForConditionalGeneration", gemma3},
@@ -33,7 +35,7 @@ func gemma4(c *Config) Model {
 		if c.Value("vision_config").IsObject() {
 			vision := c.part("vision_config")
 			pool := vision.Int("pooling_kernel_size")
-			towers = append(towers, vision.gemma4Vision(), soundOrSight("embed_vision", vision.D, text.D).Seeing(vision.image().Merging(pool*pool)))
+			towers = append(towers, vision.gemma4Vision(pool*pool), soundOrSight("embed_vision", vision.D, text.D).Seeing(vision.image().Merging(pool*pool)))
 		}
 		if c.Value("audio_config").IsObject() {
 			audio := c.part("audio_config")
@@ -58,7 +60,8 @@ func (c *Config) clipped(name string, in, out Size) Block {
 	return b
 }
 
-func (c *Config) gemma4Vision() Block {
+// gemma4Vision ends in a product that takes means of so many patches each.
+func (c *Config) gemma4Vision(pooled int64) Block {
 	scores := c.sightScores()
 	scores.KVHeads = c.K
 	side := c.Size("P", "patch_size")
@@ -70,11 +73,19 @@ func (c *Config) gemma4Vision() Block {
 	}
 	sub := []Block{Module("patch_embedder", NoRole, Linear("input_proj", side.Times(side).X(3), c.D).As(Convolution).pixels(),
 		Raw("position_embedding_table", PositionEmbedding, Const(2), c.Size("C", "position_embedding_size"), c.D)),
-		Stack("encoder.layers", c.N, layer)}
+		Stack("encoder.layers", c.N, layer), {Name: "pooler", Extra: means(c.D, pooled)}}
 	if c.Switch("standardize") {
 		sub = append(sub, Buffer("std_bias", c.D).As(Other), Buffer("std_scale", c.D).As(Other))
 	}
 	return Module("vision_tower", NoRole, sub...).Seeing(c.image()).InTower("vision")
+}
+
+// means is the product of a token's features with the weights of the patches that
+// it is the mean of, and with noughts for all others.
+func means(D Size, patches int64) *Extra {
+	return &Extra{Name: "pooling", Sizes: []Size{D, Const(patches)}, FLOPs: func(p Pass) *big.Int {
+		return product(2, p.Batch, p.Seq, p.Seq/max(1, patches), D.Int())
+	}}
 }
 
 // gemma4Audio is a Conformer (arXiv:2005.08100): attention and a depthwise

@@ -66,7 +66,7 @@ func newFLOPs(s *settings) *cobra.Command {
 	f := cmd.Flags()
 	p.batch = lengths{1}
 	f.Var(&p.batch, "batch", "sequences; a list gives a table")
-	f.Var(&p.seq, "seq", "new tokens of each sequence; a list gives a table (default 1024, or the config's positions if fewer)")
+	f.Var(&p.seq, "seq", "new tokens of each sequence, those of images among them; a list gives a table (default 1024, or the config's positions if fewer)")
 	f.Var(&p.past, "past", "cached tokens of each sequence")
 	f.Var(&p.keep, "logits-to-keep", "positions that get logits; 0 is all")
 	f.Var(&p.encoder, "encoder-seq", "tokens of the encoder (default: as --seq)")
