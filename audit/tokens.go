@@ -31,11 +31,11 @@ func tokens(ctx context.Context, src source.Source, files []source.File, in *ins
 	}
 	folder := folderOf(in)
 	var list []finding.Finding
-	for _, name := range []string{"config.json", "generation_config.json"} {
-		data, err := read(ctx, src, files, folder, name)
-		if err == nil {
-			list = append(list, specialTokens(name, gjson.ParseBytes(data), rows)...)
-		}
+	if in.Config != nil {
+		list = specialTokens("config.json", gjson.Parse(in.Config.JSON()), rows)
+	}
+	if data, err := read(ctx, src, files, folder, "generation_config.json"); err == nil {
+		list = append(list, specialTokens("generation_config.json", gjson.ParseBytes(data), rows)...)
 	}
 	return append(list, vocabulary(ctx, src, files, folder, rows)...)
 }

@@ -83,7 +83,7 @@ func modelInspection(ctx context.Context, src source.Source, checkpoint *safeten
 	beside := account.quantisationBeside(ctx, src, checkpoint.Set.Folder, files)
 	result, findings := reconcile.Reconcile(reconcile.Input{Config: account.config, Model: account.model, Checkpoint: checkpoint,
 		Values: valueReader(ctx, src, checkpoint), AllValues: local(src), Quantization: beside})
-	in := &Inspection{SchemaVersion: SchemaVersion, Result: result, Described: account.model}
+	in := &Inspection{SchemaVersion: SchemaVersion, Result: result, Described: account.model, Config: account.config}
 	in.fillSource(src, checkpoint)
 	in.fillModel(&account, checkpoint)
 	in.fillQuantisation(&account, result, beside)

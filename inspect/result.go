@@ -5,6 +5,7 @@ import (
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/hf-inspect/hf-inspect/reconcile"
 	"github.com/hf-inspect/hf-inspect/source"
 )
@@ -35,6 +36,8 @@ type Inspection struct {
 	Result *reconcile.Result `json:"-"`
 	// Described is the description, nil without one.
 	Described *estimator.Model `json:"-"`
+	// Config is the config that was read, nil without one.
+	Config *hfconfig.Config `json:"-"`
 }
 
 // Source says where the model was read.
