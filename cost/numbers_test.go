@@ -2,6 +2,7 @@ package cost
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
 	"testing"
 
@@ -67,7 +68,41 @@ func TestPublishedCounts(t *testing.T) {
 		if got := estimator.Count(describe(t, c.Config, "BertModel").Tensors()).Unique; got != 109_482_240 {
 			t.Errorf("BertModel: %d parameters", got)
 		}
+		// The transform, its norm, the decoder's bias and the next-sentence head besides.
+		if got := estimator.Count(describe(t, c.Config, "BertForPreTraining").Tensors()).Unique; got != 109_482_240+590_592+1536+30_522+1538 {
+			t.Errorf("BertForPreTraining: %d parameters", got)
+		}
 	})
+}
+
+// TestNaiveCounts: what comes of D/A for a head dim that the config names, and of
+// the query heads for key and value heads that multi_query makes one.
+func TestNaiveCounts(t *testing.T) {
+	for repo, naive := range map[string]struct {
+		change map[string]any
+		want   int64
+	}{
+		"mistralai/Mistral-Nemo-Instruct-2407": {map[string]any{"head_dim": 5120 / 32}, 12_772_070_400},
+		"tiiuae/falcon-7b":                     {map[string]any{"multi_query": false}, 8_224_576_384},
+	} {
+		truthtable.Each(t, "testdata/configs.jsonl.gz", func(c *struct {
+			Repo   string         `json:"repo"`
+			Class  string         `json:"class"`
+			Config map[string]any `json:"config"`
+		}) {
+			if c.Repo != repo {
+				return
+			}
+			maps.Copy(c.Config, naive.change)
+			raw, err := json.Marshal(c.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := estimator.Count(describe(t, raw, c.Class).Tensors()).Unique; got != naive.want {
+				t.Errorf("%s with %v: %d parameters, want %d", repo, naive.change, got, naive.want)
+			}
+		})
+	}
 }
 
 // TestBlockOfGPT2XL: one block part by part, the textbook's count, and the gap to
@@ -94,6 +129,11 @@ func TestBlockOfGPT2XL(t *testing.T) {
 	const d, layers, v = 1600, 48, 50257
 	if byFormula := int64(12*d*d + 13*d); block != 30_740_800 || block != byFormula {
 		t.Errorf("a block has %d parameters", block)
+	}
+	// 2·L·d·(d + d_ff) is no count of attention and feed-forward block: it has two
+	// of attention's four matrices.
+	if short := 2 * layers * d * (d + 4*d); 12*layers*d*d-short != 2*layers*d*d {
+		t.Errorf("2·L·d·(d + d_ff) = %d", short)
 	}
 	if textbook := 12*layers*d*d + v*d; textbook != 1_554_971_200 || 1_557_611_200-textbook != 1_638_400+998_400+3_200 {
 		t.Errorf("textbook %d", textbook)
@@ -175,6 +215,10 @@ func TestSharesOfGPT2(t *testing.T) {
 	f := ForwardFLOPs(models["openai-community/gpt2-xl"], estimator.Pass{Batch: 1, Seq: 1024}, Options{})
 	if f.Forward.Int64() != 3_506_703_564_800 {
 		t.Errorf("GPT-2 XL: %d FLOPs", f.Forward)
+	}
+	small := ForwardFLOPs(models["openai-community/gpt2"], estimator.Pass{Batch: 1, Seq: 1024}, Options{})
+	if got, want := named(&small, "4svh + 24slh² + 4s²lh"), int64(4*1024*50257*768+24*1024*12*768*768+4*1024*1024*12*768); got.Int64() != want {
+		t.Errorf("with an embedding product: %d FLOPs, want %d", got, want)
 	}
 	llama := ForwardFLOPs(models["meta-llama/Llama-2-7b-hf"], estimator.Pass{Batch: 1, Seq: 128}, Options{})
 	near(t, "Llama-7B at 128 tokens", float(llama.Forward), 1_700.0e9, 5e-5)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/hf-inspect/hf-inspect/estimator"
 )
 
 // near reports whether two numbers agree to so many significant digits.
@@ -99,11 +101,15 @@ func TestChinchillaTableA4(t *testing.T) {
 // parameters, a training step of 1024 tokens.
 func TestNanoGPT(t *testing.T) {
 	shape := Transformer{Layers: 12, Hidden: 768, Heads: 12, KeySize: 64, Width: 3072, Vocabulary: 50257}
-	forward := product(2*1024, 12*12, 768, 768)
-	forward.Add(forward, product(2*1024, 50257, 768))
-	forward.Add(forward, product(4, 12, 1024, 1024, 768))
-	if forward.Int64() != 291_648_307_200 || 3*forward.Int64() != 874_944_921_600 {
-		t.Errorf("forward %d", forward)
+	m := describe(t, []byte(`{"model_type":"gpt2"}`), "") // biases are in no matrix product
+	f := ForwardFLOPs(m, estimator.Pass{Batch: 1, Seq: 1024}, Options{})
+	forward := f.Forward
+	if forward.Int64() != 291_648_307_200 || f.Training.Int64() != 874_944_921_600 {
+		t.Errorf("forward %d, training step %d", forward, f.Training)
+	}
+	biases := int64(12*(9+2)*768 + 768) // of linears and of norms
+	if got := estimator.Count(m.Tensors()).Unique - biases; got != 124_337_664 {
+		t.Errorf("%d parameters", got)
 	}
 	const n = 123_551_232 // positions left out
 	palm := product(1024, 6*n+12*12*12*64*1024)

@@ -48,6 +48,10 @@ func (a *account) estimate(info source.Info, class string) (*Estimate, error) {
 	e.Counts = EstimateCounts{&counts.Unique, &counts.Unique, &counts.NonEmbedding, &counts.Active, &stored,
 		new(big.Int).Lsh(big.NewInt(counts.Unique), 1)}
 	e.Formula, e.Ledger.Rows = formulaOf(a.model)
+	if e.Formula.TextbookValue != nil {
+		untied := *e.Formula.TextbookValue + a.model.V.Int()*a.model.D.Int()
+		e.Formula.UntiedTextbookValue = &untied
+	}
 	e.Ledger.Unexplained = new(int64)
 	return e, nil
 }

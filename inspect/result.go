@@ -101,6 +101,8 @@ type Formula struct {
 	DerivedValue  *int64             `json:"derived_value"`
 	Symbols       []estimator.Symbol `json:"symbols,omitempty"`
 	Notes         []string           `json:"notes,omitempty"`
+
+	UntiedTextbookValue *int64 `json:"untied_textbook_value,omitempty"` // 12·N·D² + 2·V·D, the same with a head of its own; in estimates
 }
 
 // Ledger is a sum: the textbook's value (0 where it is null) and the rows of

@@ -35,6 +35,9 @@ func explainEstimate(e *inspect.Estimate) []cost.Formula {
 	if e.Formula.TextbookValue != nil {
 		add("textbook", textbookFormula, *e.Formula.TextbookValue)
 	}
+	if n := e.Formula.UntiedTextbookValue; n != nil {
+		add("textbook, untied", untiedFormula, *n)
+	}
 	for _, row := range e.Ledger.Rows {
 		if row.Stage == reconcile.FormulaStage && row.Formula != "" {
 			add(row.Reason, row.Formula, row.Elements)
@@ -54,6 +57,9 @@ func estimatePage(e *inspect.Estimate) *page {
 	if bytes := e.Counts.BF16Bytes; bytes != nil {
 		counts.add(bf16Name, Big(bytes), bf16Text(bytes))
 	}
+	if n := e.Formula.UntiedTextbookValue; n != nil {
+		counts.add(untiedFormula, Thousands(*n), untiedMeaning)
+	}
 	formula := &table{indent: "  ", wraps: true, columns: sumColumns}
 	formulaLines(formula, &e.Formula, e.Ledger.Rows)
 	return &page{about: []string{e.Source.Location, e.Model.Architecture, "from the config alone"}, tables: []*table{counts, formula},
@@ -69,7 +75,11 @@ func estimateCounts(e *inspect.Estimate) []inspect.Definition {
 	}
 }
 
-const bf16Name = "bytes in bf16"
+const (
+	bf16Name      = "bytes in bf16"
+	untiedFormula = "12·N·D² + 2·V·D"
+	untiedMeaning = "another rule: the textbook's with a head of its own"
+)
 
 func bf16Text(bytes *big.Int) string { return BothBytes(bytes) + ", twice that in fp32" }
 
@@ -92,6 +102,9 @@ func estimateCSV(w io.Writer, e *inspect.Estimate) error {
 	}
 	if bytes := e.Counts.BF16Bytes; bytes != nil {
 		c.Write([]string{name, "count", bf16Name, "", bytes.String(), bf16Text(bytes)})
+	}
+	if n := e.Formula.UntiedTextbookValue; n != nil {
+		c.Write([]string{name, "formula", untiedFormula, number(n), "", untiedMeaning})
 	}
 	writeFormula(c, name, &e.Formula)
 	writeRows(c, name, e.Ledger.Rows)

@@ -51,6 +51,20 @@ func TestFromSizes(t *testing.T) {
 	if got := untied - 96*9*12288; got != 175_211_200_512 {
 		t.Errorf("GPT-3, untied without biases: %d", got)
 	}
+	// Its embeddings are 0.64 of 174.6 B, not 40.3 B.
+	m, err := Describe(gpt3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var embeddings int64
+	for _, tensor := range m.Tensors() {
+		if tensor.Role == estimator.TokenEmbedding || tensor.Role == estimator.PositionEmbedding {
+			embeddings += tensor.Elements()
+		}
+	}
+	if embeddings != 642_723_840 {
+		t.Errorf("GPT-3's embeddings: %d", embeddings)
+	}
 	if got := unique(t, Sizes{Hidden: 1600, Layers: 48, Heads: 25, Vocabulary: 50257}); got != 1_557_611_200 {
 		t.Errorf("GPT-2 XL: %d", got)
 	}
@@ -80,6 +94,17 @@ func TestLLaMAByRule(t *testing.T) {
 	}
 	if ratio := float64(layers(4096, 48)) / float64(layers(2048, 24)); math.Abs(ratio-8) > 0.01 {
 		t.Errorf("doubled: %g times", ratio)
+	}
+}
+
+// TestExpertsAreOfLayers: an expert is two or three matrices of each layer, no
+// whole model: as many again add layers · experts · (3·d·width + d of the router).
+func TestExpertsAreOfLayers(t *testing.T) {
+	s := Sizes{Hidden: 2080, Layers: 15, Heads: 32, Vocabulary: 32128, Experts: 1024, Used: 1, ExpertWidth: 6144}
+	few := unique(t, s)
+	s.Experts *= 2
+	if got, want := unique(t, s)-few, int64(15*1024*(3*2080*6144+2080)); got != want {
+		t.Errorf("1,024 experts more: %d parameters, want %d", got, want)
 	}
 }
 
