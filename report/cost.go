@@ -76,14 +76,9 @@ func flopsSheet(all []ModelFLOPs) *sheet {
 	for i := range all {
 		f := &all[i]
 		s.row()
-		for _, c := range []struct {
-			name  string
-			value any
-		}{{"model", Safe(f.Model)}, {"architecture", f.Architecture}, {"batch_sequences", f.Batch}, {"new_tokens", f.Seq}, {"cached_tokens", f.Past}, {"images", f.Images},
+		s.fill([]field{{"model", Safe(f.Model)}, {"architecture", f.Architecture}, {"batch_sequences", f.Batch}, {"new_tokens", f.Seq}, {"cached_tokens", f.Past}, {"images", f.Images},
 			{"forward_flops", f.Forward}, {"backward_flops", f.Backward}, {"training_flops", f.Training}, {"linear_flops", f.Linear},
-			{"linear_share", 1 - f.AttentionShare}, {"attention_flops", f.Attention}, {"attention_share", f.AttentionShare}} {
-			s.set(c.name, c.value)
-		}
+			{"linear_share", 1 - f.AttentionShare}, {"attention_flops", f.Attention}, {"attention_share", f.AttentionShare}})
 		for _, c := range f.Components {
 			s.set("component_"+columnName(c.Name)+"_flops", c.FLOPs)
 		}
@@ -256,14 +251,9 @@ func kvSheet(all []ModelKV) *sheet {
 	for i := range all {
 		k := &all[i]
 		s.row()
-		for _, c := range []struct {
-			name  string
-			value any
-		}{{"model", Safe(k.Model)}, {"architecture", k.Architecture}, {"dtype", k.DType}, {"batch_sequences", k.Batch}, {"cached_tokens", k.Tokens},
+		s.fill([]field{{"model", Safe(k.Model)}, {"architecture", k.Architecture}, {"dtype", k.DType}, {"batch_sequences", k.Batch}, {"cached_tokens", k.Tokens},
 			{"total_bytes", k.TotalBytes}, {"per_token_bytes", k.BytesPerToken}, {"state_bytes", k.StateBytes}, {"convention", k.Convention},
-			{"expanded", k.Expanded}, {"block_tokens", k.BlockTokens}} {
-			s.set(c.name, c.value)
-		}
+			{"expanded", k.Expanded}, {"block_tokens", k.BlockTokens}})
 		for _, group := range foldCache(k.Layers) {
 			name := columnName(group.kind)
 			if group.window > 0 {

@@ -119,17 +119,12 @@ func designSheet(d *Design) *sheet {
 	for i := range d.Shapes {
 		s := &d.Shapes[i]
 		sheet.row()
-		for _, c := range []struct {
-			name  string
-			value any
-		}{{"rank", s.Rank}, {"parameters", s.Parameters}, {"distance_share", s.Distance}, {"kind", s.Sizes.Kind}, {"hidden_size", s.Sizes.Hidden},
+		sheet.fill([]field{{"rank", s.Rank}, {"parameters", s.Parameters}, {"distance_share", s.Distance}, {"kind", s.Sizes.Kind}, {"hidden_size", s.Sizes.Hidden},
 			{"layers", s.Sizes.Layers}, {"hidden_size_per_layer", s.Aspect}, {"heads", s.Sizes.Heads}, {"kv_heads", s.Sizes.KVHeads},
 			{"head_dim", s.Sizes.HeadDim}, {"feed_forward_width", s.Sizes.Width}, {"active_parameters", s.ActiveParameters},
 			{"vocabulary", s.Sizes.Vocabulary}, {"target_parameters", d.Target.Parameters}, {"batch_sequences", d.Target.Batch}, {"sequence_tokens", d.Target.Seq}, {"dtype", d.Target.DType},
 			{"forward_flops", s.Forward}, {"training_step_flops", s.Training}, {"kv_bytes", s.KV}, {"weights_bytes", s.Weights},
-			{"inference_bytes", s.Inference}, {"training_bytes", s.TrainMemory}} {
-			sheet.set(c.name, c.value)
-		}
+			{"inference_bytes", s.Inference}, {"training_bytes", s.TrainMemory}})
 		for _, c := range []struct {
 			name  string
 			value int64

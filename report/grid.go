@@ -76,6 +76,19 @@ func (s *sheet) set(column string, value any) {
 	s.rows[len(s.rows)-1][column] = text
 }
 
+// field is a cell with the name of its column.
+type field struct {
+	name  string
+	value any
+}
+
+// fill sets several cells of the last row.
+func (s *sheet) fill(fields []field) {
+	for _, f := range fields {
+		s.set(f.name, f.value)
+	}
+}
+
 func (s *sheet) write(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write(s.columns)

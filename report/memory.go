@@ -27,7 +27,7 @@ func Memory(w io.Writer, format string, all []ModelMemory, style Style, explain 
 	if len(all) == 1 {
 		return memoryPage(&all[0], explain).write(w, format, style)
 	}
-	g := &grid{columns: []string{"model", "dtype", "batch:", "seq:", "weights:", "KV:", "activations:", "gradients:", "optimizer:", "total bytes:", "total:", "fits"}}
+	g := &grid{columns: []string{"model", "dtype", "batch:", "seq:", "weights:", "KV:", "activations:", "gradients:", "optimizer:", "total bytes:", "total:", "fits on"}}
 	for i := range all {
 		m := &all[i]
 		g.rows = append(g.rows, []string{Safe(m.Model), dtypeText(m), Thousands(m.Batch), Thousands(m.Seq), bigOrNone(m.Weights), bigOrNone(m.KV),
@@ -50,13 +50,8 @@ func memorySheet(all []ModelMemory) *sheet {
 	for i := range all {
 		m := &all[i]
 		s.row()
-		for _, c := range []struct {
-			name  string
-			value any
-		}{{"model", Safe(m.Model)}, {"architecture", m.Architecture}, {"mode", m.Mode}, {"dtype", m.DType}, {"quantization", m.Quantization},
-			{"kv_dtype", m.KVDType}, {"batch_sequences", m.Batch}, {"sequence_tokens", m.Seq}, {"devices", m.Devices}, {"parameters", m.Parameters}} {
-			s.set(c.name, c.value)
-		}
+		s.fill([]field{{"model", Safe(m.Model)}, {"architecture", m.Architecture}, {"mode", m.Mode}, {"dtype", m.DType}, {"quantization", m.Quantization},
+			{"kv_dtype", m.KVDType}, {"batch_sequences", m.Batch}, {"sequence_tokens", m.Seq}, {"devices", m.Devices}, {"parameters", m.Parameters}})
 		for _, part := range append(m.Parts(), cost.MemoryPart{Name: "total", Bytes: m.Total}, cost.MemoryPart{Name: "overhead", Bytes: m.Overhead}) {
 			s.set(columnName(part.Name)+"_bytes", part.Bytes)
 		}
@@ -120,15 +115,20 @@ func BothBytes(n *big.Int) string {
 	return Bytes(n.Int64()) + " = " + BinaryBytes(n)
 }
 
+// fitsText names the accelerators that it fits on, or how many of them hold it if
+// all is shared out evenly.
 func fitsText(fits []cost.Fit) string {
 	text := ""
 	for i, f := range fits {
 		if i > 0 {
 			text += ", "
 		}
-		if f.Fits {
+		switch {
+		case f.Fits:
 			text += f.Accelerator
-		} else {
+		case f.Devices != nil:
+			text += fmt.Sprintf("%s × %s", Thousands(*f.Devices), f.Accelerator)
+		default:
 			text += "not " + f.Accelerator
 		}
 	}
@@ -166,7 +166,7 @@ func memoryLines(t *table, m *ModelMemory) {
 		t.add("  stored, not loaded", Big(n.Bytes), n.What)
 	}
 	if m.Korthikanti != nil {
-		t.add("  activations by Korthikanti", Big(m.Korthikanti.TotalBytes), m.Korthikanti.Formula)
+		t.add("  activations by Korthikanti", Big(m.Korthikanti.TotalBytes), "plain attention, dropout, GELU: "+m.Korthikanti.Formula)
 	}
 }
 

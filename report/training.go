@@ -69,23 +69,13 @@ func trainingLines(run *ModelTraining) *table {
 func trainingSheet(run *ModelTraining) *sheet {
 	s := new(sheet)
 	s.row()
-	for _, c := range []struct {
-		name  string
-		value any
-	}{{"model", Safe(run.Model)}, {"architecture", run.Architecture}, {"parameters", run.Parameters}, {"tokens", run.Tokens},
-		{"compute_optimal_tokens", run.OptimalTokens}, {"training_flops", run.FLOPs}, {"rule", run.Rule}} {
-		s.set(c.name, c.value)
-	}
+	s.fill([]field{{"model", Safe(run.Model)}, {"architecture", run.Architecture}, {"parameters", run.Parameters}, {"tokens", run.Tokens},
+		{"compute_optimal_tokens", run.OptimalTokens}, {"training_flops", run.FLOPs}, {"rule", run.Rule}})
 	if run.Seconds == 0 {
 		return s
 	}
-	for _, c := range []struct {
-		name  string
-		value any
-	}{{"device", run.Device}, {"devices", run.Devices}, {"peak_flops_per_second", run.PeakFLOPs}, {"efficiency_share", run.Efficiency},
-		{"tokens_per_second", run.TokensASec}, {"time_seconds", run.Seconds}, {"time_days", run.Days}, {"device_hours", run.DeviceHours}} {
-		s.set(c.name, c.value)
-	}
+	s.fill([]field{{"device", run.Device}, {"devices", run.Devices}, {"peak_flops_per_second", run.PeakFLOPs}, {"efficiency_share", run.Efficiency},
+		{"tokens_per_second", run.TokensASec}, {"time_seconds", run.Seconds}, {"time_days", run.Days}, {"device_hours", run.DeviceHours}})
 	if run.MFU != nil {
 		s.set("mfu_share", *run.MFU)
 	}

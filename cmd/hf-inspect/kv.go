@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 	"github.com/hf-inspect/hf-inspect/estimator"
@@ -74,13 +75,18 @@ func newKV(s *settings) *cobra.Command {
 	f.Var(&k.encoder, "encoder-seq", "encoder tokens that cross-attention keeps (default: as --seq)")
 	k.images.add(f)
 	f.StringVar(&k.dtype, "dtype", "bf16", "dtype of the cache: fp32, fp16, bf16, fp8, int8, int4; a list gives a table")
+	k.addStorage(f)
+	addExplain(f, &k.explain)
+	shape.add(f)
+	return cmd
+}
+
+// addStorage adds the flags that say whose cache is meant.
+func (k *kvFlags) addStorage(f *pflag.FlagSet) {
 	f.StringVar(&k.convention, "convention", "engine", "whose cache: engine, library")
 	f.StringVar(&k.mla, "mla", "latent", "latent attention: latent, expanded")
 	f.StringVar(&k.window, "window", "capped", "sliding windows: capped, reserved")
 	f.Var(&k.block, "block", "tokens of a block of a paged cache")
-	addExplain(f, &k.explain)
-	shape.add(f)
-	return cmd
 }
 
 func (s *settings) kv(cmd *cobra.Command, models []string, k *kvFlags, opts cost.KVOptions, shape *shapeFlags) error {
