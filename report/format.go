@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -115,4 +116,69 @@ func orUnknown(n *int64) string {
 		return "unknown"
 	}
 	return Thousands(*n)
+}
+
+// Big writes a large whole number with separators.
+func Big(n *big.Int) string {
+	digits := n.String()
+	first := 0
+	if n.Sign() < 0 {
+		first = 1
+	}
+	for i := len(digits) - 3; i > first; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func bigShare(part, whole *big.Int) string {
+	if whole.Sign() == 0 {
+		return ""
+	}
+	f, _ := new(big.Rat).SetFrac(part, whole).Float64()
+	return percent(f)
+}
+
+// scientific writes a count of FLOPs with its usual prefix.
+func scientific(n *big.Int) string {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	units := []string{"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP", "YFLOP"}
+	i := 0
+	for f >= 1000 && i < len(units)-1 {
+		f /= 1000
+		i++
+	}
+	return fmt.Sprintf("%.4g %s", f, units[i])
+}
+
+// BinaryBytes writes a size in binary units: GiB is 2³⁰ bytes.
+func BinaryBytes(n *big.Int) string {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for f >= 1024 && i < len(units)-1 {
+		f /= 1024
+		i++
+	}
+	if i == 0 {
+		return fmt.Sprintf("%.0f bytes", f)
+	}
+	return fmt.Sprintf("%.2f %s", f, units[i])
+}
+
+func bigOrNone(n *big.Int) string {
+	if n == nil {
+		return ""
+	}
+	return Big(n)
+}
+
+// BothBytes writes a size in decimal and in binary units.
+func BothBytes(n *big.Int) string {
+	if !n.IsInt64() {
+		return BinaryBytes(n)
+	}
+	return Bytes(n.Int64()) + " = " + BinaryBytes(n)
 }

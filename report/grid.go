@@ -9,6 +9,70 @@ import (
 	"unicode/utf8"
 )
 
+// grid is rows of cells under a head, written in any of the formats that are
+// not JSON.
+type grid struct {
+	columns []string // those whose name ends in ":" hold numbers
+	rows    [][]string
+}
+
+func (g *grid) write(w io.Writer, format string) error {
+	switch format {
+	case "csv":
+		c := csv.NewWriter(w)
+		head := make([]string, len(g.columns))
+		for i, name := range g.columns {
+			head[i] = strings.TrimSuffix(name, ":")
+		}
+		c.Write(head)
+		c.WriteAll(g.rows)
+		return c.Error()
+	case "markdown":
+		m := &markdown{w: w}
+		m.head(append([]string(nil), g.columns...)...)
+		for _, row := range g.rows {
+			m.row(append([]string(nil), row...)...)
+		}
+		return m.err
+	}
+	return g.text(w)
+}
+
+// writeHeaded is write with the column names above the text, too.
+func (g *grid) writeHeaded(w io.Writer, format string) error {
+	if format == "text" && len(g.rows) > 0 {
+		head := make([]string, len(g.columns))
+		for i, name := range g.columns {
+			head[i] = strings.TrimSuffix(name, ":")
+		}
+		g.rows = append([][]string{head}, g.rows...)
+	}
+	return g.write(w, format)
+}
+
+func (g *grid) text(w io.Writer) error {
+	widths := make([]int, len(g.columns))
+	for _, row := range g.rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], len([]rune(c)))
+		}
+	}
+	for _, row := range g.rows {
+		parts := make([]string, len(row))
+		for i, c := range row {
+			if strings.HasSuffix(g.columns[i], ":") {
+				parts[i] = left(c, widths[i])
+			} else {
+				parts[i] = pad(c, widths[i])
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(parts, "  "), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fitted is writeHeaded without empty columns, and at a terminal without those
 // that find no room: the first that may go goes first.
 func (g *grid) fitted(w io.Writer, format string, style Style, mayGo ...string) error {

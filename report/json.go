@@ -48,3 +48,34 @@ func escapeMarks(text []byte) []byte {
 func isMark(r rune) bool {
 	return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029)
 }
+
+// several writes a single value as JSON, or several one a line.
+func several[T any](w io.Writer, format string, values []T) (done bool, err error) {
+	if format == "json" && len(values) == 1 {
+		return true, JSON(w, &values[0], true)
+	}
+	if format == "json" || format == "jsonl" {
+		return list(w, "jsonl", values)
+	}
+	return false, nil
+}
+
+// list writes values as JSON, all in one array or one a line; done is false for
+// the other formats.
+func list[T any](w io.Writer, format string, rows []T) (done bool, err error) {
+	switch format {
+	case "json":
+		if rows == nil {
+			rows = []T{}
+		}
+		return true, JSON(w, rows, true)
+	case "jsonl":
+		for i := range rows {
+			if err := JSON(w, &rows[i], false); err != nil {
+				return true, err
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math/big"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 )
@@ -98,21 +97,6 @@ func fitCells(s *sheet, f *cost.Fit) {
 	s.set(name+"decode_step_at_best_seconds", f.DecodeSeconds)
 	s.set(name+"decode_at_best_tokens_per_second", f.TokensPerSecond)
 	s.set(name+"decode_flops_per_byte", f.Intensity)
-}
-
-func bigOrNone(n *big.Int) string {
-	if n == nil {
-		return ""
-	}
-	return Big(n)
-}
-
-// BothBytes writes a size in decimal and in binary units.
-func BothBytes(n *big.Int) string {
-	if !n.IsInt64() {
-		return BinaryBytes(n)
-	}
-	return Bytes(n.Int64()) + " = " + BinaryBytes(n)
 }
 
 // fitsText names the accelerators that it fits on, or how many of them hold it if
