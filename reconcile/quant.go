@@ -139,7 +139,7 @@ func (u *unpacked) partOf(s *set) *part {
 }
 
 func (u *unpacked) faulty(s *set) bool {
-	return slices.ContainsFunc(u.faults, func(f fault) bool { return f.set != nil && f.set.suffix == s.suffix })
+	return slices.ContainsFunc(u.faults, func(f fault) bool { return f.part != nil && f.set != nil && f.set.suffix == s.suffix })
 }
 
 // claimBias claims a bias that the quantiser added. Some writers give every
@@ -174,6 +174,8 @@ func (m *matching) partFaults(u *unpacked) {
 	weight := fmt.Sprintf("%s %s", namesOf(u.carrier.template, u.carrier.members), u.carrier.dtype)
 	for _, f := range u.faults {
 		switch {
+		case f.part == nil:
+			m.find(finding.New("HFI505", fmt.Sprintf("%s, want %s", weight, u.scheme.dtypes)).About(names(f.set.members)...))
 		case f.set == nil && !m.in.Checkpoint.Complete:
 		case f.set == nil:
 			name := strings.TrimSuffix(namesOf(u.carrier.template, u.carrier.members), u.carrier.suffix) + f.part.suffix

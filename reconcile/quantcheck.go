@@ -102,6 +102,10 @@ func (m *matching) checkParams() {
 		if !ok || !u.scheme.named(m.quant) {
 			continue
 		}
+		if word := u.scheme.against(m.quant, declared); word != "" {
+			m.find(finding.New("HFI507", fmt.Sprintf("%s is stored as %s, the config says %s", u.words(), u.family(), word)).
+				About(names(u.carrier.members)...).Field(m.quant.Path))
+		}
 		if u.scheme.bits != nil && declared.Bits > 0 && declared.Bits != u.params.bits {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s is in %s, the config says %d", u.words(), finding.Count(int64(u.params.bits), "bit"), declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))

@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
+	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
 // fit is a scheme under which a bundle is what it should be, or nearly.
@@ -18,7 +20,7 @@ type fit struct {
 
 // fault is a companion that is not what the scheme predicts.
 type fault struct {
-	part *part
+	part *part   // nil where it is the packed tensor itself
 	set  *set    // nil where it is missing
 	want []int64 // nil where the dtype is wrong
 }
@@ -28,6 +30,7 @@ const (
 	faultCost   = 4
 	strangeCost = 4 // a companion that the scheme does not know
 	inverseCost = 6 // the weight is not of the described shape
+	againstCost = 6 // the config names another layout or other numbers
 	methodCost  = 1 // the config names another method
 	paramCost   = 1 // the config names other bits or groups
 )
@@ -38,7 +41,7 @@ func (m *matching) fit(b *bundle) *fit {
 	var best *fit
 	for i := range schemes {
 		s := &schemes[i]
-		if s.carrier != b.carrier.suffix || !s.dtypes.has(b.carrier.dtype) || s.only && !s.named(m.quant) || !s.begins(b) {
+		if s.carrier != b.carrier.suffix || !m.holds(s, b.carrier.dtype) || s.only && !s.named(m.quant) || !s.begins(b) {
 			continue
 		}
 		for at, p := range m.candidates(s, b, declared) {
@@ -46,6 +49,9 @@ func (m *matching) fit(b *bundle) *fit {
 				f := s.try(b, p, shape, m.quant)
 				if f != nil && at > 0 && m.declares(s, declared) {
 					f.cost += paramCost
+				}
+				if f != nil && s.against(m.quant, declared) != "" {
+					f.cost += againstCost
 				}
 				switch {
 				case f == nil:
@@ -58,6 +64,31 @@ func (m *matching) fit(b *bundle) *fit {
 		}
 	}
 	return best
+}
+
+// holds reports whether a packed tensor of that dtype may be the scheme's: where
+// the config names the method, one that is as wide is, and at fault.
+func (m *matching) holds(s *scheme, d safetensors.DType) bool {
+	return s.dtypes.has(d) || !s.stray && s.dtypes.near(d) && (s.named(m.quant) || m.quant == nil && fp8.has(d))
+}
+
+// against says what the config, which names the method, has in place of the
+// scheme's layout or numbers; "" where they agree, or it has no word.
+func (s *scheme) against(q *hfconfig.Quantization, declared hfconfig.Scheme) string {
+	if !s.named(q) || s.stray {
+		return ""
+	}
+	if s.formats != nil && slices.Contains(allFormats, declared.Format) && !slices.Contains(s.formats, declared.Format) {
+		return declared.Format
+	}
+	numbers := declared.Type
+	if numbers == "float" {
+		numbers += strconv.FormatInt(declared.Bits, 10)
+	}
+	if s.numbers != "" && slices.Contains(allNumbers, numbers) && s.numbers != numbers {
+		return numbers
+	}
+	return ""
 }
 
 // named reports whether the config's method is one that writes the scheme.
@@ -189,6 +220,9 @@ func (s *scheme) try(b *bundle, p params, shape []int64, q *hfconfig.Quantizatio
 		}
 	}
 	f := &fit{scheme: s, params: p, shape: shape}
+	if !s.dtypes.has(b.carrier.dtype) {
+		f.faults = append(f.faults, fault{set: &b.carrier})
+	}
 	met := f.check(b, w)
 	if met == 0 {
 		return nil
@@ -261,7 +295,7 @@ func (p *part) wanted(w *weight) []int64 {
 // misshaped counts the faults of companions that are there.
 func (f *fit) misshaped() (n int) {
 	for _, one := range f.faults {
-		if one.set != nil {
+		if one.set != nil && one.part != nil {
 			n++
 		}
 	}

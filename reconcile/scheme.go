@@ -23,6 +23,9 @@ type scheme struct {
 	parts   []part
 	inverse func(b *bundle, p params) []int64 // logical shape from the members alone
 	tune    func(b *bundle) []params          // in place of bits × grains
+	formats []string                          // the config's or the metadata's words for the layout; nil where they have none
+	numbers string                            // the config's word for the weights' numbers, of floats with their bits
+	model   bool                              // scales are of the model's dtype
 	only    bool                              // only where the config names the method
 	stray   bool                              // the carrier is not quantised after all
 	lossy   bool                              // a layout that loses weights where sizes do not divide
@@ -177,6 +180,11 @@ func oneOf(list ...safetensors.DType) dtypes {
 }
 
 func (s dtypes) has(d safetensors.DType) bool { return s&(1<<d) != 0 }
+
+// near reports whether a dtype is as wide as one of the set.
+func (s dtypes) near(d safetensors.DType) bool {
+	return slices.ContainsFunc(safetensors.DTypes(), func(other safetensors.DType) bool { return s.has(other) && other.Bits() == d.Bits() })
+}
 
 // String lists the set as a message needs it.
 func (s dtypes) String() string {

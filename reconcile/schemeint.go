@@ -13,23 +13,23 @@ var intSchemes = []scheme{
 	// does not fill a word.
 	gptq("", func(w *weight) (rows, zeros int64) { return cd(w.i*w.bits, 32), cd(w.o*w.bits, 32) }),
 	gptq("floors", func(w *weight) (rows, zeros int64) { return w.i / 32 * w.bits, w.o / 32 * w.bits }),
-	{method: "gptq", form: "marlin", also: []string{"marlin"}, carrier: ".B", logical: ".weight", dtypes: i32, bits: []int64{4, 8}, grains: groups,
+	{method: "gptq", form: "marlin", also: []string{"marlin"}, formats: []string{"marlin"}, numbers: "int", carrier: ".B", logical: ".weight", dtypes: i32, bits: []int64{4, 8}, grains: groups,
 		stored:  func(w *weight) []int64 { return []int64{w.i / 16, w.o * 16 * w.bits / 32} },
 		inverse: func(b *bundle, p params) []int64 { return turned(rowsTimes(lastTimes(b.carrier.shape, 2, p.bits), 16)) },
 		parts:   []part{{suffix: ".s", dtypes: floats, shape: groupsOut}}},
 
 	// AWQ packs along the outputs.
-	{method: "awq", form: "gemm", also: []string{"gptq", "auto-round"}, carrier: ".qweight", logical: ".weight", dtypes: i32, bits: fourBits, grains: groups,
+	{method: "awq", form: "gemm", formats: []string{"gemm"}, numbers: "int", also: []string{"gptq", "auto-round"}, carrier: ".qweight", logical: ".weight", dtypes: i32, bits: fourBits, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(w.i, w.o*w.bits/32) },
 		inverse: func(b *bundle, p params) []int64 { return turned(lastTimes(b.carrier.shape, 32, p.bits)) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: groupsOut},
 			extra(".qzeros", i32, func(w *weight) []int64 { return w.mat(w.across(), w.o*w.bits/32) }).as(zeroPart)}},
-	{method: "awq", form: "gemv", carrier: ".qweight", logical: ".weight", dtypes: i32, bits: fourBits, grains: groups,
+	{method: "awq", form: "gemv", formats: []string{"gemv"}, numbers: "int", carrier: ".qweight", logical: ".weight", dtypes: i32, bits: fourBits, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(w.o, w.i/8) },
 		inverse: func(b *bundle, _ params) []int64 { return lastTimes(b.carrier.shape, 8, 1) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: func(w *weight) []int64 { return w.mat(w.o, 8*gemvWords(w)) }},
 			extra(".qzeros", i32, func(w *weight) []int64 { return w.mat(w.o, gemvWords(w)) }).as(zeroPart)}},
-	{method: "awq", form: "gemv_fast", carrier: ".qweight", logical: ".weight", dtypes: i16, bits: fourBits, grains: groups,
+	{method: "awq", form: "gemv_fast", formats: []string{"gemv_fast"}, numbers: "int", carrier: ".qweight", logical: ".weight", dtypes: i16, bits: fourBits, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(w.o/4, w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 4) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: func(w *weight) []int64 { return w.mat(8*gemvWords(w), w.o) }},
@@ -38,14 +38,15 @@ var intSchemes = []scheme{
 	// compressed-tensors: 0.20 packs words without gaps, 0.9 whole values to a word.
 	packed("pack-quantized", words),
 	packed(paddedWords, func(w *weight) []int64 { return w.mat(w.o, cd(w.i, 32/w.bits)) }),
-	{method: "compressed-tensors", form: "int", also: []string{"modelopt", "quark"}, carrier: ".weight", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "compressed-tensors", form: "int", also: []string{"modelopt", "quark"}, formats: []string{"int-quantized", "naive-quantized"}, numbers: "int", model: true,
+		carrier: ".weight", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats), extra(".weight_zero_point", i8, scale).as(zeroPart),
 			extra(".input_zero_point", i8, single).as(zeroPart))},
 	{method: "compressed-tensors", form: "uncompressed", carrier: ".weight", logical: ".weight", dtypes: floats, grains: any8, stored: asItIs, inverse: carrierShape, only: true, stray: true,
 		parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats), extra(".weight_zero_point", i8, scale).as(zeroPart))},
 
 	bitsAndBytes("nf4", false), bitsAndBytes("nf4", true), bitsAndBytes("fp4", false), bitsAndBytes("fp4", true),
-	{method: "bitsandbytes", form: "int8", carrier: ".weight", logical: ".weight", dtypes: i8, stored: asItIs, inverse: carrierShape,
+	{method: "bitsandbytes", form: "int8", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: i8, stored: asItIs, inverse: carrierShape,
 		parts: []part{{suffix: ".SCB", dtypes: f32, shape: byRow}, extra(".weight_format", u8, scalars).as(statePart)}},
 
 	// MLX and its relative keep a scale and, in the affine mode, a bias a group.
@@ -55,14 +56,14 @@ var intSchemes = []scheme{
 	mlx("mlx", "mxfp8", "", u8, []int64{8}, by32),
 	mlx("metal", "affine", ".qbiases", floats, allBits, groups),
 
-	{method: "eetq", carrier: ".weight", logical: ".weight", dtypes: i8, stored: swapped,
+	{method: "eetq", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: i8, stored: swapped,
 		inverse: func(b *bundle, _ params) []int64 { return turned(b.carrier.shape) },
 		parts:   []part{{suffix: ".weight_scales", dtypes: floats, shape: byRow}}},
-	{method: "torchao", form: "int8", carrier: "._weight_qdata", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "torchao", form: "int8", formats: []string{"Int8Tensor", "IntxUnpackedToInt8Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: []part{scales("._weight_scale", floats), extra("._weight_zero_point", i8, scale).as(zeroPart)}},
-	{method: "torchao", form: "int4", carrier: "._weight_qdata", logical: ".weight", dtypes: u8 | i8, grains: groups, stored: halves, inverse: doubled,
+	{method: "torchao", form: "int4", formats: []string{"Int4Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: u8 | i8, grains: groups, stored: halves, inverse: doubled,
 		parts: []part{{suffix: "._weight_scale", dtypes: floats, shape: groupsOut}, extra("._weight_zero_point", floats|i8, groupsOut).as(zeroPart)}},
-	{method: "torchao", form: "int4 tiles", carrier: "._weight_qdata", logical: ".weight", dtypes: i32, grains: groups,
+	{method: "torchao", form: "int4 tiles", formats: []string{"Int4TilePackedTo4dTensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: i32, grains: groups,
 		stored: func(w *weight) []int64 { return []int64{w.o / 8, w.i / 128, 32, 4} },
 		inverse: func(b *bundle, _ params) []int64 {
 			if s := b.carrier.shape; len(s) == 4 {
@@ -72,7 +73,7 @@ var intSchemes = []scheme{
 		},
 		parts: []part{{suffix: "._weight_scale_and_zero", dtypes: floats, shape: func(w *weight) []int64 { return []int64{w.across(), w.o, 2} }}}},
 
-	{method: "modelopt", form: "int4", carrier: ".weight", logical: ".weight", dtypes: u8, grains: groups,
+	{method: "modelopt", form: "int4", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: u8, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(cd(w.o, 2), w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 2) },
 		parts:   append(staticScales(scalars, ".input_scale", ".weight_scale_2"), scales(".weight_scale", floats), preScale)},
@@ -83,9 +84,9 @@ var intSchemes = []scheme{
 	gemma(".weight", ".weight_scale", u8, []int64{4, 2}), gemma(".weight", ".weight_scale", i8, []int64{8}),
 	gemma(".embedding_quantized", ".embedding_scale", u8, []int64{4, 2}), gemma(".embedding_quantized", ".embedding_scale", i8, []int64{8}),
 
-	{method: "quanto", form: "int8", carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
+	{method: "quanto", form: "int8", numbers: "int", model: true, carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight._scale", floats))},
-	{method: "quanto", form: "packed", carrier: ".weight._data._data", logical: ".weight", dtypes: u8, bits: []int64{4, 2},
+	{method: "quanto", form: "packed", numbers: "int", model: true, carrier: ".weight._data._data", logical: ".weight", dtypes: u8, bits: []int64{4, 2},
 		stored:  func(w *weight) []int64 { rows, cols := quantoRows(w); return []int64{cd(rows*w.bits, 8), cols} },
 		inverse: func(b *bundle, p params) []int64 { return rowsTimes(b.carrier.shape, 8/p.bits) },
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"),
@@ -97,7 +98,7 @@ var intSchemes = []scheme{
 }
 
 func gptq(form string, sizes func(*weight) (rows, zeros int64)) scheme {
-	return scheme{method: "gptq", form: form, also: []string{"auto-round"}, carrier: ".qweight", logical: ".weight", dtypes: i32, bits: allBits, grains: groups, lossy: form == "floors",
+	return scheme{method: "gptq", form: form, also: []string{"auto-round"}, formats: []string{"gptq", "gptq_v2"}, numbers: "int", carrier: ".qweight", logical: ".weight", dtypes: i32, bits: allBits, grains: groups, lossy: form == "floors",
 		stored: func(w *weight) []int64 { rows, _ := sizes(w); return w.mat(rows, w.o) },
 		inverse: func(b *bundle, p params) []int64 {
 			if order := b.shapeOf(".g_idx"); len(order) == 1 && len(b.carrier.shape) == 2 {
@@ -130,7 +131,7 @@ func gemvWords(w *weight) int64 {
 const paddedWords = "pack-quantized, padded"
 
 func packed(form string, stored shaper) scheme {
-	return scheme{method: "compressed-tensors", form: form, carrier: ".weight_packed", logical: ".weight", dtypes: i32, bits: allBits, stored: stored,
+	return scheme{method: "compressed-tensors", form: form, formats: []string{"pack-quantized"}, numbers: "int", model: true, carrier: ".weight_packed", logical: ".weight", dtypes: i32, bits: allBits, stored: stored,
 		grains: slices.Concat(groups, whole),
 		inverse: func(b *bundle, p params) []int64 {
 			s, table := b.carrier.shape, b.shapeOf(".weight_scale")
@@ -152,7 +153,7 @@ func packed(form string, stored shaper) scheme {
 
 // bitsAndBytes packs the flattened weight, two to a byte, in words of any type.
 func bitsAndBytes(kind string, nested bool) scheme {
-	s := scheme{method: "bitsandbytes", form: kind, carrier: ".weight", logical: ".weight", dtypes: floats | u8 | i8, bits: fourBits,
+	s := scheme{method: "bitsandbytes", form: kind, numbers: kind, carrier: ".weight", logical: ".weight", dtypes: floats | u8 | i8, bits: fourBits,
 		grains: []grain{{1, 64, 1}, {1, 128, 1}, {1, 256, 1}, {1, 512, 1}, {1, 1024, 1}, {1, 2048, 1}, {1, 4096, 1}, {1, 32, 1}},
 		stored: func(w *weight) []int64 { return []int64{cd(cd(w.n, 2)*8, w.unit), 1} },
 		inverse: func(b *bundle, _ params) []int64 {
@@ -173,7 +174,7 @@ func bitsAndBytes(kind string, nested bool) scheme {
 }
 
 func mlx(method, mode, biases string, scale dtypes, bits []int64, g []grain) scheme {
-	s := scheme{method: method, form: mode, carrier: ".weight", logical: ".weight", dtypes: u32, bits: bits, grains: g, stored: words,
+	s := scheme{method: method, form: mode, numbers: mode, model: true, carrier: ".weight", logical: ".weight", dtypes: u32, bits: bits, grains: g, stored: words,
 		inverse: func(b *bundle, p params) []int64 { return lastTimes(b.carrier.shape, 32, p.bits) },
 		parts:   []part{scales(".scales", scale)}}
 	if biases != "" {
@@ -183,7 +184,7 @@ func mlx(method, mode, biases string, scale dtypes, bits []int64, g []grain) sch
 }
 
 func gemma(carrier, scale string, t dtypes, bits []int64) scheme {
-	return scheme{method: "gemma", carrier: carrier, logical: ".weight", dtypes: t, bits: bits, grains: channel,
+	return scheme{method: "gemma", numbers: "int", carrier: carrier, logical: ".weight", dtypes: t, bits: bits, grains: channel,
 		stored:  func(w *weight) []int64 { return w.mat(w.o, cd(w.i*w.bits, 8)) },
 		inverse: func(b *bundle, p params) []int64 { return lastTimes(b.carrier.shape, 8, p.bits) },
 		parts:   append(staticScales(scalars, ".input_activation_scale", ".output_activation_scale"), scales(scale, f32))}
@@ -225,7 +226,7 @@ func hqq(bits int64, t dtypes, axis int) scheme {
 		}
 		return []int64{rows, 1}
 	}
-	s := scheme{method: "hqq", form: "axis 1", carrier: ".W_q", logical: ".weight", dtypes: t, bits: []int64{bits}, grains: groups,
+	s := scheme{method: "hqq", form: "axis 1", numbers: "int", carrier: ".W_q", logical: ".weight", dtypes: t, bits: []int64{bits}, grains: groups,
 		stored:  func(w *weight) []int64 { rows, cols := view(w); return []int64{cd(rows, per), cols} },
 		inverse: func(b *bundle, p params) []int64 { return hqqShape(b, p, axis) },
 		parts: []part{{suffix: ".scale", dtypes: floats, shape: table}, part{suffix: ".zero", dtypes: floats, shape: table}.as(zeroPart),

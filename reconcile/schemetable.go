@@ -48,3 +48,19 @@ var suffixes = func() []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }()
+
+// allFormats and allNumbers are what configs can say of layouts and numbers that
+// schemes stand for: other words tell nothing about them.
+var (
+	allFormats = vocabulary(func(s *scheme) []string { return s.formats })
+	allNumbers = vocabulary(func(s *scheme) []string { return []string{s.numbers} })
+)
+
+func vocabulary(of func(*scheme) []string) []string {
+	var list []string
+	for i := range schemes {
+		list = append(list, of(&schemes[i])...)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(word string) bool { return word == "" })
+}
