@@ -10,6 +10,7 @@ import (
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
+	"github.com/hf-inspect/hf-inspect/source"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 type quantiser func(name string, shape []int64) []safetensorstest.Tensor
 
 // quantise builds a repository of that config with its weights quantised.
-func quantise(t *testing.T, config, plain string, q quantiser) *safetensorstest.Folder {
+func quantise(t *testing.T, config, plain string, q quantiser) source.Source {
 	t.Helper()
 	c, _, err := hfconfig.Parse([]byte(config))
 	if err != nil {
@@ -49,8 +50,17 @@ func quantise(t *testing.T, config, plain string, q quantiser) *safetensorstest.
 			}
 		}
 	}
-	return safetensorstest.NewFolder(map[string]safetensorstest.Blob{
-		"config.json": safetensorstest.Whole([]byte(config)), "model.safetensors": safetensorstest.Sparse(tensors...)})
+	return unrecorded{safetensorstest.NewFolder(map[string]safetensorstest.Blob{
+		"config.json": safetensorstest.Whole([]byte(config)), "model.safetensors": safetensorstest.Sparse(tensors...)})}
+}
+
+// unrecorded is a recording without values.
+type unrecorded struct{ source.Source }
+
+func (u unrecorded) Info() source.Info {
+	info := u.Source.Info()
+	info.Kind = source.Recording
+	return info
 }
 
 // linear reports whether a name is a linear of a layer.

@@ -36,6 +36,7 @@ type matching struct {
 	quantiserBiases []*set
 	fused           []string // prefixes of experts whose scales are stacked
 	valuesRead      int
+	states          map[string]*quantState // by the tensor's name
 }
 
 // claim is a Claim with what the ledger needs of it.
@@ -84,7 +85,7 @@ var steps = []step{
 // Reconcile holds a checkpoint against a description, or counts it by roles
 // inferred from names where there is none.
 func Reconcile(in Input) (*Result, []finding.Finding) {
-	m := &matching{in: in, groups: foldCheckpoint(in.Checkpoint), slots: newSlots()}
+	m := &matching{in: in, groups: foldCheckpoint(in.Checkpoint), slots: newSlots(), states: make(map[string]*quantState)}
 	totals := in.Checkpoint.Totals()
 	m.quant = in.quantization()
 	if in.Model == nil {

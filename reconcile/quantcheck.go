@@ -19,6 +19,7 @@ func (m *matching) checkQuantisation() {
 	m.checkBiases()
 	m.checkPlain()
 	m.checkTexts()
+	m.checkStates()
 	m.checkPlaces()
 	m.checkStray()
 	m.checkLost()

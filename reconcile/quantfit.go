@@ -275,6 +275,10 @@ func (f *fit) check(b *bundle, w *weight) (met int) {
 const mostFree = 4096
 
 func (p *part) fits(w *weight, shape []int64) bool {
+	if p.lengths != nil {
+		least, most := p.lengths(w)
+		return len(shape) == 1 && least <= shape[0] && shape[0] <= most
+	}
 	if p.shape == nil {
 		return len(shape) == 1 && (shape[0] <= mostFree || p.kind == indexPart && shape[0] <= w.n)
 	}
@@ -286,6 +290,10 @@ func (p *part) fits(w *weight, shape []int64) bool {
 }
 
 func (p *part) wanted(w *weight) []int64 {
+	if p.lengths != nil {
+		least, _ := p.lengths(w)
+		return []int64{least}
+	}
 	if p.shape == nil {
 		return []int64{}
 	}

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +23,14 @@ func (m *matching) readShapes(b *bundle) []*bundle {
 		return []*bundle{b}
 	}
 	var list []*bundle
+	var faults saying
 	for i := range s.members {
 		var shape []int64
 		if i == 0 || m.in.AllValues {
-			shape = m.shapeValue(s, i)
+			var err error
+			if shape, err = m.shapeValue(s, i); err != nil {
+				faults.add(err.Error(), s.members[i])
+			}
 		} else {
 			shape = list[0].told
 		}
@@ -40,6 +43,7 @@ func (m *matching) readShapes(b *bundle) []*bundle {
 		}
 		list[at].add(b, i)
 	}
+	m.findEach("HFI506", s.template, &faults)
 	for _, one := range list {
 		m.compareTold(one, s.suffix)
 	}
@@ -62,7 +66,7 @@ func (m *matching) compareTold(b *bundle, suffix string) {
 func (b *bundle) shapeHolder() *set {
 	for i := range b.parts {
 		switch s := &b.parts[i]; {
-		case s.suffix == ".weight_shape", s.suffix == ".shape", strings.Contains(s.suffix, ".quant_state."):
+		case s.suffix == ".weight_shape", s.suffix == ".shape", strings.HasPrefix(s.suffix, statePrefix):
 			return s
 		}
 	}
@@ -70,57 +74,45 @@ func (b *bundle) shapeHolder() *set {
 }
 
 // shapeValue reads the shape out of one tensor's values.
-func (m *matching) shapeValue(s *set, i int) []int64 {
+func (m *matching) shapeValue(s *set, i int) ([]int64, error) {
 	if m.valuesRead >= fewValues && !m.in.AllValues {
-		return nil
+		return nil, nil
 	}
 	m.valuesRead++
 	t := s.members[i].tensor
 	data, err := m.in.Values(t.Name)
-	if err != nil || allZero(data) {
-		return nil // a recording has no values, a copy may have empty ones
+	if err != nil || allZero(data) && !m.in.AllValues {
+		return nil, nil // a recording has no values
 	}
 	var shape []int64
-	if strings.Contains(s.suffix, ".quant_state.") {
-		shape, err = quantStateShape(data)
+	if strings.HasPrefix(s.suffix, statePrefix) {
+		var state *quantState
+		if state, err = parseQuantState(data); err == nil {
+			shape, m.states[t.Name] = state.Shape, state
+		}
 	} else {
 		shape, err = integers(data, t.DType)
 	}
 	if err == nil && int64(len(data)) != t.Bytes() {
-		err = fmt.Errorf("%d bytes of data, want %d", len(data), t.Bytes())
+		err = fmt.Errorf("has %d bytes of data, want %d", len(data), t.Bytes())
 	}
 	if err == nil && product(shape) <= 0 {
-		err = fmt.Errorf("no shape: %v", shape)
+		err = fmt.Errorf("holds no shape: %v", shape)
 	}
 	if err != nil {
-		m.find(finding.New("HFI506", fmt.Sprintf("%s: %v", t.Name, err)).About(t.Name))
-		return nil
+		return nil, err
 	}
-	return shape
+	return shape, nil
 }
 
 // mostRank bounds shapes in values.
 const mostRank = 8
 
-// quantStateShape reads the shape out of bitsandbytes' JSON.
-func quantStateShape(data []byte) ([]int64, error) {
-	var state struct {
-		Shape []int64 `json:"shape"`
-	}
-	if err := json.Unmarshal(data, &state); err != nil {
-		return nil, fmt.Errorf("not the JSON of a quantisation state: %w", err)
-	}
-	if len(state.Shape) == 0 || len(state.Shape) > mostRank || product(state.Shape) <= 0 {
-		return nil, fmt.Errorf("quantisation state has no usable shape: %v", state.Shape[:min(len(state.Shape), mostRank)])
-	}
-	return state.Shape, nil
-}
-
 // integers reads a short vector of integers.
 func integers(data []byte, d safetensors.DType) ([]int64, error) {
 	size := d.Bits() / 8
 	if size != 4 && size != 8 || len(data)%size != 0 || len(data)/size > mostRank {
-		return nil, fmt.Errorf("%d bytes of %s are no shape", len(data), d)
+		return nil, fmt.Errorf("has %d bytes of %s, which are no shape", len(data), d)
 	}
 	var list []int64
 	for ; len(data) > 0; data = data[size:] {

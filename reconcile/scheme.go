@@ -37,9 +37,10 @@ type part struct {
 	kind     partKind
 	dtypes   dtypes
 	shape    shaper
-	optional bool // all of the file's modules have it, or none
-	sparse   bool // some modules have it
-	flat     bool // the number of elements is known, the shape is not
+	lengths  func(w *weight) (least, most int64) // of a text; nil where anything short is possible
+	optional bool                                // all of the file's modules have it, or none
+	sparse   bool                                // some modules have it
+	flat     bool                                // the number of elements is known, the shape is not
 }
 
 // shaper predicts a shape from the logical weight; nil means that the length is
@@ -82,14 +83,15 @@ type params struct {
 // weight is a logical weight under given parameters.
 type weight struct {
 	params
-	lead []int64 // experts stacked in one tensor
-	o, i int64   // rows and columns, of each
-	n    int64   // elements
-	unit int64   // bits of a stored element of the carrier
+	shape []int64 // logical
+	lead  []int64 // experts stacked in one tensor
+	o, i  int64   // rows and columns, of each
+	n     int64   // elements
+	unit  int64   // bits of a stored element of the carrier
 }
 
 func newWeight(shape []int64, p params, unit int64) *weight {
-	w := &weight{params: p, unit: unit, n: product(shape)}
+	w := &weight{params: p, unit: unit, shape: shape, n: product(shape)}
 	switch r := len(shape); r {
 	case 0:
 		w.o, w.i = 1, 1

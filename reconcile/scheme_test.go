@@ -37,6 +37,9 @@ func bundleOf(s *scheme, shape []int64, p params) *bundle {
 		if part.shape != nil {
 			shape = part.shape(w)
 		}
+		if part.lengths != nil {
+			shape[0], _ = part.lengths(w)
+		}
 		if product(shape) < 0 {
 			return nil
 		}
@@ -99,16 +102,26 @@ func TestSuffixesSorted(t *testing.T) {
 	}
 }
 
-// FuzzQuantStateShape: whatever a file says, the shape is usable or an error.
-func FuzzQuantStateShape(f *testing.F) {
+// FuzzQuantState: whatever a file says, the state is usable or an error, and
+// comparing it with any tensors ends.
+func FuzzQuantState(f *testing.F) {
 	for _, seed := range []string{`{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [128, 256]}`,
-		`{"shape": [0]}`, `{"shape": [-1, 5]}`, `{"shape": [9223372036854775807, 2]}`, `{"shape": [1e3]}`, `{"shape": null}`, `[`, ``, `{"shape":[1,1,1,1,1,1,1,1,1]}`} {
-		f.Add([]byte(seed))
+		`{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [96, 200], "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.05}`,
+		`{"shape": [0]}`, `{"shape": [-1, 5]}`, `{"shape": [9223372036854775807, 2]}`, `{"shape": [1e3]}`, `{"shape": null}`, `{"shape": [1]} `, `{"shape": [1]}x`,
+		`{"shape": [1], "more": 1}`, `[`, ``, `{"shape":[1,1,1,1,1,1,1,1,1]}`, `{"shape": [72057594037927935], "blocksize": 9223372036854775807, "nested_blocksize": -1}`} {
+		f.Add([]byte(seed), int64(300), int64(2))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		shape, err := quantStateShape(data)
-		if err == nil && (product(shape) <= 0 || len(shape) > mostRank) {
-			t.Errorf("%q: %v", data, shape)
+	f.Fuzz(func(t *testing.T, data []byte, blocks, nested int64) {
+		state, err := parseQuantState(data)
+		if err == nil {
+			if product(state.Shape) <= 0 || len(state.Shape) > mostRank {
+				t.Errorf("%q: %v", data, state.Shape)
+			}
+			one := func(suffix string, shape ...int64) set {
+				return set{group: &group{dtype: safetensors.U8, shape: shape}, suffix: suffix}
+			}
+			state.contradictions(&bundle{carrier: one(".weight", blocks, nested),
+				parts: []set{one(".weight.absmax", blocks), one(".weight.nested_absmax", nested)}}, statePrefix+"nf4")
 		}
 		for _, d := range []safetensors.DType{safetensors.I64, safetensors.I32, safetensors.U8} {
 			if list, err := integers(data, d); err == nil && len(list) > mostRank {
@@ -116,4 +129,23 @@ func FuzzQuantStateShape(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStateLengths: the bounds hold what the library writes, and little else.
+func TestStateLengths(t *testing.T) {
+	for _, test := range []struct {
+		state  string
+		nested bool
+		shape  []int64
+	}{
+		{`{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [128, 256]}`, false, []int64{128, 256}},
+		{`{"quant_type": "nf4", "blocksize": 64, "dtype": "float16", "shape": [6, 33]}`, false, []int64{6, 33}},
+		{`{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [96, 200]}`, false, []int64{19200}},
+		{`{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [96, 200], "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.05244791507720947}`, true, []int64{96, 200}},
+	} {
+		least, most := stateLengths("nf4", test.nested)(newWeight(test.shape, params{grain: grain{1, 64, 1}}, 8))
+		if n := int64(len(test.state)); n < least || n > most || !test.nested && most > least+4 {
+			t.Errorf("%s has %d bytes, want %d to %d", test.state, n, least, most)
+		}
+	}
 }

@@ -162,7 +162,7 @@ func bitsAndBytes(kind string, nested bool) scheme {
 		parts: []part{
 			{suffix: ".weight.absmax", dtypes: f32, shape: func(w *weight) []int64 { return []int64{cd(w.n, w.span())} }},
 			part{suffix: ".weight.quant_map", dtypes: f32, shape: func(*weight) []int64 { return []int64{16} }}.as(codebookPart),
-			part{suffix: ".weight.quant_state.bitsandbytes__" + kind, dtypes: u8}.as(statePart)}}
+			part{suffix: statePrefix + kind, dtypes: u8, lengths: stateLengths(kind, nested)}.as(statePart)}}
 	if nested {
 		s.form += ", double"
 		s.parts[0].dtypes = u8
