@@ -93,9 +93,9 @@ var codes = []Code{
 	{"HFI502", "quantisation_method_differs", Error, "The tensors are those of another quantisation method than the config names.", "correct quant_method"},
 	{"HFI503", "quantisation_absent", Warning, "The config declares a quantisation and no tensor is quantised.", "remove the quantisation_config, or quantise"},
 	{"HFI504", "quantisation_part_missing", Error, "A quantised weight lacks a companion, such as its scales.", "take the file from its source again"},
-	{"HFI505", "quantisation_part_shape", Error, "A companion of a quantised weight has another shape or dtype than the weight calls for.", "take the file from its source again"},
-	{"HFI506", "quantisation_values_differ", Error, "The values beside a quantised weight tell another shape than the config or the header.", "do not trust the file"},
-	{"HFI507", "quantisation_parameters_differ", Error, "Bits, groups or blocks are not those that the config declares.", "correct the quantisation_config"},
+	{"HFI505", "quantisation_part_shape", Error, "A quantised weight, or a companion of one, has another shape or dtype than its layout calls for.", "take the file from its source again"},
+	{"HFI506", "quantisation_values_differ", Error, "The values beside a quantised weight contradict the config or the tensors.", "do not trust the file"},
+	{"HFI507", "quantisation_parameters_differ", Error, "Layout, numbers, bits, groups or blocks are not those that the config declares.", "correct the quantisation_config"},
 	{"HFI508", "quantisation_uneven", Warning, "Modules of one file are quantised in different ways, and the config does not say so.", ""},
 	{"HFI509", "quantisation_orphan", Error, "Companions of a quantised weight stand in the file without it.", "take the file from its source again"},
 	{"HFI510", "scales_absent", Error, "Weights are stored in eight bits without the scales that give them their size.", "take the file from its source again"},
@@ -104,6 +104,9 @@ var codes = []Code{
 	{"HFI513", "quantised_weights_lost", Error, "The quantiser rounded sizes down, and weights at the edges are lost.", "quantise again with a current version"},
 	{"HFI514", "scales_without_effect", Note, "A weight that is not quantised has scales beside it.", ""},
 	{"HFI515", "quantisation_refused", Error, "The reference library does not load this layout.", "load it with the library that wrote it"},
+	{"HFI516", "left_out_quantised", Error, "A weight that the config leaves out is quantised; the reference library would take packed values for weights.", "take the module off the config's list"},
+	{"HFI517", "weight_not_packed", Error, "A weight is stored as it is, with scales, where the reference library expects a packed one and would multiply it by them.", "take the file from its source again"},
+	{"HFI518", "quantisation_values_unread", Note, "Values beside quantised weights were not read.", "a local copy is checked whole"},
 
 	// 6xx: adapters.
 	{"HFI601", "adapter_config_missing", Warning, "There is no adapter_config.json; kinds of tensors are inferred from names.", "put the config beside the weights"},

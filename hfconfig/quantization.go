@@ -49,6 +49,9 @@ type Scheme struct {
 	GroupSize int64   // weights of a row that share a scale; -1 the whole row, 0 not said
 	Block     []int64 // rows and columns that share a scale, nil if none
 	Symmetric bool    // no zero points
+
+	DType      string // in which weights of 8 bits are stored, in torch's words; "" where it does not say
+	ScaleDType string // in which scales are stored, likewise
 }
 
 // SchemeGroup is a set of modules that share a scheme.

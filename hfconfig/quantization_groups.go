@@ -39,6 +39,7 @@ func (c *Config) scheme(field string) *Scheme {
 // arguments.
 func (c *Config) argsScheme() Scheme {
 	s := Scheme{Type: c.text("type"), Strategy: c.text("strategy"), Symmetric: c.BoolOr("symmetric", true)}
+	s.ScaleDType = strings.TrimPrefix(c.text("scale_dtype"), "torch.")
 	if s.Type == "" {
 		s.Type = "int"
 	}
@@ -227,7 +228,7 @@ func torchAOScheme(kind gjson.Result) Scheme {
 	switch dtype := data.Get("weight_dtype._data").String(); {
 	case dtype != "":
 		d := dtypeScheme(dtype)
-		s.Bits, s.Type = d.Bits, d.Type
+		s.Bits, s.Type, s.DType = d.Bits, d.Type, dtype
 	case hasPrefix(lower, "int4"):
 		s.Bits, s.Type = 4, "int"
 	case hasPrefix(lower, "int8"):

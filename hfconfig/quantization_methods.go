@@ -107,6 +107,9 @@ func readFP8(q *Quantization, f *Config) {
 	q.ActivationScheme = f.text("activation_scheme")
 	q.ExpertDType = f.text("expert_dtype")
 	q.ScaleFormat = f.text("scale_fmt")
+	if f.text("fmt") == "e4m3" {
+		q.DType = "float8_e4m3fn"
+	}
 	q.Algo = f.text("quant_algo")
 }
 
@@ -168,6 +171,8 @@ func readQuanto(q *Quantization, f *Config) { q.Scheme = quantoScheme(f.text("we
 // quantoScheme reads int8, qint4, qfloat8_e4m3fn and the like.
 func quantoScheme(weights string) Scheme {
 	switch name := strings.TrimPrefix(weights, "q"); {
+	case strings.HasPrefix(name, "float8_"):
+		return Scheme{Bits: 8, Type: "float", Symmetric: true, DType: name}
 	case strings.HasPrefix(name, "int2"):
 		return Scheme{Bits: 2, Type: "int"}
 	case strings.HasPrefix(name, "int4"):

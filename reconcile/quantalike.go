@@ -42,6 +42,34 @@ func (m *matching) checkAlike() {
 	})
 }
 
+// checkModelDType finds scales of 16 bits that are not of the dtype of the model,
+// where the writer gives them that.
+func (m *matching) checkModelDType() {
+	of := m.modelDType()
+	if !halves16.has(of) {
+		return
+	}
+	m.eachMember(func(u *unpacked, s *set, _ likeness) {
+		if u.scheme.model && u.knows(s) && halves16.has(s.dtype) && s.dtype != of && u.partOf(s).dtypes == floats {
+			m.find(finding.New("HFI508", fmt.Sprintf("%s is %s, %s writes scales in the dtype of the model, which is %s", namesOf(s.template, s.members), s.dtype, u.scheme.method, of)).
+				About(names(s.members)...))
+		}
+	})
+}
+
+// modelDType is that of most parameters that are stored as they are.
+func (m *matching) modelDType() (most safetensors.DType) {
+	sums := make(map[safetensors.DType]int64)
+	for i := range m.claims {
+		if c := &m.claims[i]; !c.packed && c.Logical > 0 {
+			if sums[c.DType] += c.Logical; sums[c.DType] > sums[most] {
+				most = c.DType
+			}
+		}
+	}
+	return most
+}
+
 func (m *matching) eachMember(use func(*unpacked, *set, likeness)) {
 	for _, u := range m.unpacked {
 		for i := range u.parts {

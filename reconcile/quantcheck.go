@@ -16,12 +16,15 @@ func (m *matching) checkQuantisation() {
 	m.checkParams()
 	m.checkEven()
 	m.checkAlike()
+	m.checkModelDType()
 	m.checkBiases()
 	m.checkPlain()
 	m.checkTexts()
 	m.checkStates()
 	m.checkPlaces()
 	m.checkStray()
+	m.checkLeftOut()
+	m.checkUnread()
 	m.checkLost()
 	m.checkRefused()
 }
@@ -49,8 +52,33 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
+// checkStray reports weights as they are with scales beside them: where the
+// library expects a packed one, it would multiply the weight by them.
 func (m *matching) checkStray() {
-	m.every("HFI514", "hold weights as they are and have scales all the same", func(u *unpacked) bool { return u.scheme.stray })
+	amiss := func(u *unpacked) bool {
+		declared, ok := m.schemeFor(u.bundle)
+		return u.scheme.stray && ok && m.quantised() > 0 && dividesInto(u.shape, declared)
+	}
+	m.every("HFI517", "hold weights as they are, the config has them quantised and most others are", amiss)
+	m.every("HFI514", "hold weights as they are and have scales all the same", func(u *unpacked) bool { return u.scheme.stray && !amiss(u) })
+}
+
+// checkLeftOut finds packed weights of modules that the config leaves alone.
+func (m *matching) checkLeftOut() {
+	if m.quant == nil || !m.quant.Known() {
+		return
+	}
+	var list []string
+	for _, u := range m.unpacked {
+		for i := range u.carrier.members {
+			if !u.scheme.stray && m.quant.Skips(u.module(i)) {
+				list = append(list, u.carrier.members[i].tensor.Name)
+			}
+		}
+	}
+	if list != nil {
+		m.find(finding.New("HFI516", some(list)+" are quantised, the config leaves them out").About(list...).Field(m.quant.Path))
+	}
 }
 
 // words names the packed tensors of a bundle.
@@ -107,6 +135,7 @@ func (m *matching) checkParams() {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s is stored as %s, the config says %s", u.words(), u.family(), word)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
+		m.checkDTypeWords(u, declared)
 		if u.scheme.bits != nil && declared.Bits > 0 && declared.Bits != u.params.bits {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s is in %s, the config says %d", u.words(), finding.Count(int64(u.params.bits), "bit"), declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
@@ -310,6 +339,12 @@ func (m *matching) shouldBe(c *claim) bool {
 	return ok && dividesInto(c.Shape, s)
 }
 
+// dividesInto reports whether a weight has whole groups or blocks: writers leave
+// others as they are.
 func dividesInto(shape []int64, s hfconfig.Scheme) bool {
-	return s.GroupSize <= 0 || shape[1]%s.GroupSize == 0
+	w := newWeight(shape, params{}, 0)
+	if len(s.Block) == 2 {
+		return w.o%s.Block[0] == 0 && w.i%s.Block[1] == 0
+	}
+	return s.GroupSize <= 0 || w.i%s.GroupSize == 0
 }
