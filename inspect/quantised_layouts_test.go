@@ -62,7 +62,7 @@ func TestQuantisedLayouts(t *testing.T) {
 		}, true},
 		{"torchao nvfp4", `{"quant_method": "torchao"}`, func(o, i int64) tensors {
 			return tensors{"._weight_qdata": T("U8", o, i/2), "._weight_scale": T("F8_E4M3", 32*up(o, 128), 16*up(i/16, 4)), "._weight_per_tensor_scale": T("F32")}
-		}, false},
+		}, true},
 		{"mxfp6", `{"quant_method": "compressed-tensors", "format": "mxfp6-pack-quantized", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 6, "type": "float", "group_size": 32, "strategy": "group"}}}, "ignore": ["lm_head"]}`, func(o, i int64) tensors {
 			return tensors{".weight_packed": T("U8", o, 3*i/4), ".weight_scale": T("U8", o, i/32)}
 		}, false},

@@ -17,6 +17,7 @@ import (
 type mutant struct {
 	input    reconcile.Input
 	tensors  []safetensors.Tensor
+	metadata map[string]string
 	baseline map[string]bool // what is found without a change
 }
 
@@ -39,8 +40,9 @@ func newMutant(t testing.TB, c *quantisedCase) *mutant {
 	account.describe("", nil)
 	m := &mutant{input: reconcile.Input{Config: account.config, Model: account.model, AllValues: true,
 		Values: valueReader(ctx, src, checkpoint), Quantization: account.quantisationBeside(ctx, src, "", files)}}
-	for _, tensor := range checkpoint.All() {
-		m.tensors = append(m.tensors, *tensor)
+	for _, file := range checkpoint.Files {
+		m.tensors = append(m.tensors, file.Header.Tensors...)
+		m.metadata = file.Header.Metadata // of sharded ones no case needs it
 	}
 	m.baseline = make(map[string]bool)
 	_, findings := m.run(m.tensors)
@@ -53,7 +55,7 @@ func newMutant(t testing.TB, c *quantisedCase) *mutant {
 func (m *mutant) run(tensors []safetensors.Tensor) (*reconcile.Result, []finding.Finding) {
 	in := m.input
 	in.Checkpoint = &safetensors.Checkpoint{Complete: true,
-		Files: []*safetensors.File{{Path: "model.safetensors", Header: &safetensors.Header{Length: -1, Tensors: tensors}}}}
+		Files: []*safetensors.File{{Path: "model.safetensors", Header: &safetensors.Header{Length: -1, Metadata: m.metadata, Tensors: tensors}}}}
 	return reconcile.Reconcile(in)
 }
 
@@ -229,8 +231,21 @@ func (m *mutant) targets() []target {
 			list = append(list, target{folded, func(other string) bool { return withoutLayer(other) == folded }})
 		}
 	}
+	for _, ending := range endings {
+		list = append(list, target{"*." + ending, func(other string) bool {
+			return strings.HasSuffix(other, "_proj."+ending)
+		}})
+	}
 	return list
 }
+
+// endings of the members of quantised linears: one of these changed in the whole
+// file leaves no sibling to differ from.
+var endings = []string{"weight", "weight_scale", "weight_packed", "weight_shape", "weight_scale_inv", "weight_zero_point", "weight_global_scale", "weight_scale_2",
+	"weight_scales", "input_scale", "input_zero_point", "activation_scale", "pre_quant_scale", "qweight", "qzeros", "scales", "g_idx", "biases", "qbiases", "SCB",
+	"weight.absmax", "weight.quant_map", "weight.nested_absmax", "weight.nested_quant_map", "weight_format", "_weight_qdata", "_weight_scale", "_weight_zero_point",
+	"W_q", "scale", "zero", "shape", "nbits", "weight._data", "weight._data._data", "weight._scale", "weight._shift", "codes", "codebooks", "indices",
+	"centroids.weight", "res_centroids.weight", "perm", "dense_weights", "row_offsets", "in_perm", "tables", "tables2", "compressed", "bitmask", "row_offsets"}
 
 func withoutLayer(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".0.", ".N."), ".1.", ".N.")

@@ -21,10 +21,12 @@ func (m *matching) checkQuantisation() {
 	m.checkPlain()
 	m.checkTexts()
 	m.checkStates()
+	m.checkSubclasses()
 	m.checkPlaces()
 	m.checkStray()
 	m.checkLeftOut()
 	m.checkUnread()
+	m.checkListedShapes()
 	m.checkLost()
 	m.checkRefused()
 }
@@ -136,6 +138,7 @@ func (m *matching) checkParams() {
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
 		m.checkDTypeWords(u, declared)
+		m.checkBooks(u)
 		if u.scheme.bits != nil && declared.Bits > 0 && declared.Bits != u.params.bits {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s is in %s, the config says %d", u.words(), finding.Count(int64(u.params.bits), "bit"), declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
@@ -285,12 +288,42 @@ func (m *matching) checkBiases() {
 		list = append(list, names(s.members)...)
 		elements += s.each() * int64(len(s.members))
 	}
-	m.find(finding.New("HFI511", fmt.Sprintf("%s of biases that the config does not call for", finding.Count(elements, "element"))).About(list...))
+	zero, filled := m.biasValues()
+	m.find(finding.New("HFI511", fmt.Sprintf("%s of biases that the config does not call for, %s", finding.Count(elements, "element"), zero)).About(list...))
+	if filled != nil {
+		m.find(finding.New("HFI417", some(filled)+" are not zero and not loaded").About(filled...))
+	}
 	for _, u := range m.unpacked {
 		if u.scheme.addsBias() && u.part(biasSuffix) == nil && !m.described(u.stem+biasSuffix) && strings.Contains(u.stem, "*") {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has no bias, other modules have one from the quantiser", u.words())).About(names(u.carrier.members)...))
 		}
 	}
+}
+
+// biasValues says of the quantiser's biases whether they are zero, and names
+// those that are not.
+func (m *matching) biasValues() (words string, filled []string) {
+	if m.in.Values == nil || !m.in.AllValues {
+		return "their values not read", nil
+	}
+	unread := 0
+	for _, s := range m.quantiserBiases {
+		for i := range s.members {
+			switch data := m.values(s, i); {
+			case data == nil:
+				unread++
+			case !zeroFloats(data, s.dtype):
+				filled = append(filled, s.members[i].tensor.Name)
+			}
+		}
+	}
+	switch {
+	case unread > 0:
+		return fmt.Sprintf("the values of %d not read", unread), filled
+	case filled != nil:
+		return fmt.Sprintf("%d of them not zero", len(filled)), filled
+	}
+	return "all zero", nil
 }
 
 // checkPlain looks at the weights that no scheme explains: those in eight bits
@@ -307,11 +340,28 @@ func (m *matching) checkPlain() {
 			plain, plainNames = append(plain, namesOf(c.Template, c.members)), append(plainNames, names(c.members)...)
 		}
 	}
+	m.checkAmongPacked()
 	if bare != nil {
 		m.find(finding.New("HFI510", some(bare)+" are F8 and have no scales").About(bareNames...))
 	}
 	if plain != nil {
 		m.find(finding.New("HFI512", some(plain)+" are not quantised, the config does not leave them out").About(plainNames...).Field(m.quant.Path))
+	}
+}
+
+// checkAmongPacked finds plain weights of which the other layers' are packed,
+// though the config makes no difference.
+func (m *matching) checkAmongPacked() {
+	packed := make(map[string]bool)
+	for _, u := range m.unpacked {
+		if !u.scheme.stray {
+			packed[u.stem+u.scheme.logical] = true
+		}
+	}
+	for i := range m.claims {
+		if c := &m.claims[i]; !c.packed && packed[c.Name] && m.quant != nil && m.shouldBe(c) {
+			m.find(finding.New("HFI508", fmt.Sprintf("%s is not quantised, in other layers it is", namesOf(c.Template, c.members))).About(names(c.members)...))
+		}
 	}
 }
 

@@ -2,6 +2,12 @@ package reconcile
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
@@ -38,6 +44,48 @@ func (m *matching) checkDTypeWords(u *unpacked, declared hfconfig.Scheme) {
 			differ(s, "nothing of ue8m0")
 		}
 	}
+}
+
+// checkBooks compares the sizes of AQLM's codebooks with the config's.
+func (m *matching) checkBooks(u *unpacked) {
+	if u.scheme.method != "aqlm" {
+		return
+	}
+	for _, one := range []struct {
+		field string
+		is    int64
+	}{
+		{"num_codebooks", u.params.books[0]}, {"nbits_per_codebook", int64(bits.TrailingZeros64(uint64(u.params.books[1])))},
+		{"out_group_size", u.params.books[2]}, {"in_group_size", u.params.books[3]},
+	} {
+		if want, ok := m.quant.Fields.Nullable(one.field); ok && want != one.is {
+			m.find(finding.New("HFI507", fmt.Sprintf("%s is stored with %s %d, the config says %d", u.words(), one.field, one.is, want)).
+				About(names(u.part(".codebooks").members)...).Field(m.quant.Path + "." + one.field))
+		}
+	}
+}
+
+// checkListedShapes compares tensors with the shapes that SpQR's config lists for
+// each, without which the library cannot build the modules.
+func (m *matching) checkListedShapes() {
+	if m.quant == nil || m.quant.Method != "spqr" {
+		return
+	}
+	shapes := m.quant.Fields.Sub("shapes")
+	listed := func(u *unpacked, is func(s *set, shape gjson.Result) bool) bool {
+		return slices.ContainsFunc(append([]set{u.carrier}, u.parts...), func(s set) bool {
+			return s.suffix != biasSuffix && slices.ContainsFunc(s.members, func(one member) bool { return is(&s, shapes.Raw(one.tensor.Name+".shape")) })
+		})
+	}
+	m.every("HFI515", "have no shapes in the config, without which it cannot build their modules", func(u *unpacked) bool {
+		return listed(u, func(_ *set, shape gjson.Result) bool { return !shape.Exists() })
+	}, m.quant.Path+".shapes")
+	m.every("HFI507", "or their companions are not of the shapes that the config lists", func(u *unpacked) bool {
+		return listed(u, func(s *set, shape gjson.Result) bool {
+			text := strings.Trim(shape.Raw, "[] ")
+			return shape.Exists() && (len(s.shape) != 1 || text != strconv.FormatInt(s.shape[0], 10))
+		})
+	}, m.quant.Path+".shapes")
 }
 
 // checkUnread says which values were not read: sizes and lengths alone are

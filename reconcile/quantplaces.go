@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hf-inspect/hf-inspect/finding"
+	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
 // checkTexts finds settings of modules that are longer or shorter than those of
@@ -95,6 +96,20 @@ func (m *matching) values(s *set, i int) []byte {
 		return nil
 	}
 	return data
+}
+
+// zeroFloats reports whether all numbers are zero, of whichever sign.
+func zeroFloats(data []byte, d safetensors.DType) bool {
+	size := d.Bits() / 8
+	for i, b := range data {
+		if i%size == size-1 {
+			b &= 0x7f
+		}
+		if b != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func allZero(data []byte) bool {
