@@ -31,7 +31,7 @@ const (
 	strangeCost = 4 // a companion that the scheme does not know
 	inverseCost = 6 // the weight is not of the described shape
 	againstCost = 6 // the config names another layout or other numbers
-	methodCost  = 1 // the config names another method
+	methodCost  = 5 // the config names another method: rather a packed tensor of another dtype
 	paramCost   = 1 // the config names other bits or groups
 )
 
