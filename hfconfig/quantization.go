@@ -50,7 +50,7 @@ type Scheme struct {
 	Block     []int64 // rows and columns that share a scale, nil if none
 	Symmetric bool    // no zero points
 
-	DType      string // in which weights of 8 bits are stored, in torch's words; "" where it does not say
+	DType      string // in which packed weights and those of 8 bits are stored, in torch's words; "" where it does not say
 	ScaleDType string // in which scales are stored, likewise
 }
 

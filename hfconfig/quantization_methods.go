@@ -90,6 +90,7 @@ func readBitsAndBytes(q *Quantization, f *Config) {
 	if q.Storage = f.text("bnb_4bit_quant_storage"); q.Storage == "" {
 		q.Storage = "uint8"
 	}
+	q.DType = q.Storage
 }
 
 func readFP8(q *Quantization, f *Config) {

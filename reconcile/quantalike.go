@@ -42,19 +42,32 @@ func (m *matching) checkAlike() {
 	})
 }
 
-// checkModelDType finds scales of 16 bits that are not of the dtype of the model,
-// where the writer gives them that.
+// checkModelDType finds scales, and weights that were not packed, of 16 bits that
+// are not of the dtype of the model, where the writer gives them that.
 func (m *matching) checkModelDType() {
 	of := m.modelDType()
 	if !halves16.has(of) {
 		return
 	}
-	m.eachMember(func(u *unpacked, s *set, _ likeness) {
-		if u.scheme.model && u.knows(s) && halves16.has(s.dtype) && s.dtype != of && u.partOf(s).dtypes == floats {
-			m.find(finding.New("HFI508", fmt.Sprintf("%s is %s, %s writes scales in the dtype of the model, which is %s", namesOf(s.template, s.members), s.dtype, u.scheme.method, of)).
-				About(names(s.members)...))
+	var words, list []string
+	odd := func(s *set) {
+		if halves16.has(s.dtype) && s.dtype != of {
+			words, list = append(words, namesOf(s.template, s.members)+" "+s.dtype.String()), append(list, names(s.members)...)
 		}
-	})
+	}
+	for _, u := range m.unpacked {
+		if u.scheme.stray {
+			odd(&u.carrier)
+		}
+		for i := range u.parts {
+			if s := &u.parts[i]; u.scheme.model && u.knows(s) && u.partOf(s).dtypes == floats {
+				odd(s)
+			}
+		}
+	}
+	if words != nil {
+		m.find(finding.New("HFI508", fmt.Sprintf("%s: writers give these the dtype of the model, which is %s", some(words), of)).About(list...))
+	}
 }
 
 // modelDType is that of most parameters that are stored as they are.

@@ -57,12 +57,29 @@ func some(words []string) string {
 // checkStray reports weights as they are with scales beside them: where the
 // library expects a packed one, it would multiply the weight by them.
 func (m *matching) checkStray() {
+	odd := m.packsOddSizes()
 	amiss := func(u *unpacked) bool {
 		declared, ok := m.schemeFor(u.bundle)
-		return u.scheme.stray && ok && m.quantised() > 0 && dividesInto(u.shape, declared)
+		return u.scheme.stray && ok && m.compressed() && (odd || dividesInto(u.shape, declared))
 	}
-	m.every("HFI517", "hold weights as they are, the config has them quantised and most others are", amiss)
+	m.every("HFI517", "hold weights as they are, the config has them quantised", amiss)
 	m.every("HFI514", "hold weights as they are and have scales all the same", func(u *unpacked) bool { return u.scheme.stray && !amiss(u) })
+}
+
+// compressed reports whether the config says that weights are stored packed:
+// compressed-tensors saves them unpacked too.
+func (m *matching) compressed() bool {
+	q := m.quant
+	return q.Method != "compressed-tensors" || q.Format != "dense" && q.Fields.Raw("quantization_status").Str == "compressed"
+}
+
+// packsOddSizes reports whether the writer packs weights that have no whole
+// groups or blocks too.
+func (m *matching) packsOddSizes() bool {
+	return m.quant != nil && m.quant.Method == "compressed-tensors" || slices.ContainsFunc(m.unpacked, func(u *unpacked) bool {
+		declared, ok := m.schemeFor(u.bundle)
+		return !u.scheme.stray && ok && !dividesInto(u.shape, declared)
+	})
 }
 
 // checkLeftOut finds packed weights of modules that the config leaves alone.
@@ -143,12 +160,16 @@ func (m *matching) checkParams() {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s is in %s, the config says %d", u.words(), finding.Count(int64(u.params.bits), "bit"), declared.Bits)).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
+		if p := u.params; p.rank == 1 && p.rows == 1 && m.quant.Method == "compressed-tensors" {
+			m.find(finding.New("HFI507", fmt.Sprintf("%s has scales in one dimension, its writer has them in two", u.words())).About(names(u.carrier.members)...))
+		}
 		if g, ok := m.declaredGrain(declared); ok && u.scheme.grains != nil && u.scheme.form != packedExperts && !u.hasGrain(g) {
 			m.find(finding.New("HFI507", fmt.Sprintf("%s has a scale for each %s, the config says for each %s", u.words(), grainText(u.params.grain), grainText(g))).
 				About(names(u.carrier.members)...).Field(m.quant.Path))
 		}
 	}
 	m.checkUniform()
+	m.checkForms()
 }
 
 // hasGrain reports whether the bundle's scales are those of the grain: of a
@@ -194,6 +215,36 @@ func (m *matching) checkUniform() {
 		if !slices.Contains(u.fits(), best) {
 			m.find(finding.New("HFI508", fmt.Sprintf("%s has a scale for each %s%s, most others for each %s%s", u.words(),
 				grainText(u.params.grain), bitsText(u.params.bits), grainText(best.grain), bitsText(best.bits))).About(names(u.carrier.members)...))
+		}
+	}
+}
+
+// checkForms finds modules that are packed in another way than most others of the
+// same numbers and bits.
+func (m *matching) checkForms() {
+	type packing struct {
+		method, carrier, numbers string
+		bits                     int64
+	}
+	of := func(u *unpacked) packing {
+		return packing{u.scheme.method, u.carrier.suffix, u.scheme.numbers, u.params.bits}
+	}
+	count := make(map[packing]map[string]int64)
+	for _, u := range m.unpacked {
+		if count[of(u)] == nil {
+			count[of(u)] = make(map[string]int64)
+		}
+		count[of(u)][u.scheme.form] += u.count()
+	}
+	for _, u := range m.unpacked {
+		if u.params.bits == 0 || u.scheme.lossy {
+			continue
+		}
+		for _, other := range schemes {
+			if form := other.form; !other.lossy && other.method == u.scheme.method && count[of(u)][form] > count[of(u)][u.scheme.form] {
+				m.find(finding.New("HFI508", fmt.Sprintf("%s is stored as %s, most others as %s", u.words(), u.scheme.form, form)).About(names(u.carrier.members)...))
+				break
+			}
 		}
 	}
 }
@@ -264,6 +315,8 @@ func (m *matching) checkEven() {
 			lacks := u.part(p.suffix) == nil && has[[2]string{u.family(), p.suffix}]
 			if lacks && (p.optional || p.sparse && takesPreScale(u.stem)) {
 				m.find(finding.New("HFI504", fmt.Sprintf("%s has no %s, other modules have one", u.words(), p.suffix[1:])).About(names(u.carrier.members)...))
+			} else if why := m.needed(u, p); u.part(p.suffix) == nil && p.optional && why != "" {
+				m.find(finding.New("HFI504", fmt.Sprintf("%s has no %s, %s", u.words(), p.suffix[1:], why)).About(names(u.carrier.members)...))
 			}
 		}
 	}

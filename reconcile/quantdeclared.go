@@ -28,7 +28,7 @@ func (m *matching) checkDTypeWords(u *unpacked, declared hfconfig.Scheme) {
 		m.find(finding.New("HFI507", fmt.Sprintf("%s is %s, the config says %s", namesOf(s.template, s.members), s.dtype, word)).
 			About(names(s.members)...).Field(m.quant.Path))
 	}
-	if want, ok := torchDTypes[declared.DType]; ok && fp8.has(want) && fp8.has(u.carrier.dtype) && u.carrier.dtype != want {
+	if want, ok := torchDTypes[declared.DType]; ok && u.scheme.dtypes.has(want) && u.scheme.dtypes.has(u.carrier.dtype) && u.carrier.dtype != want {
 		differ(&u.carrier, declared.DType)
 	}
 	for i := range u.parts {
@@ -44,6 +44,38 @@ func (m *matching) checkDTypeWords(u *unpacked, declared hfconfig.Scheme) {
 			differ(s, "nothing of ue8m0")
 		}
 	}
+}
+
+// needed says why the config calls for a companion that writers may leave out;
+// "" where it does not.
+func (m *matching) needed(u *unpacked, p *part) string {
+	if m.quant == nil || !u.scheme.named(m.quant) {
+		return ""
+	}
+	declared, _ := m.schemeFor(u.bundle)
+	fixed := m.quant.ActivationScheme == "static"
+	switch p.suffix {
+	case ".g_idx":
+		if m.quant.DescAct {
+			return "the config says desc_act"
+		}
+	case ".weight_zero_point":
+		if declared.Bits > 0 && !declared.Symmetric {
+			return "the config says that weights are not symmetric"
+		}
+	case ".input_scale", ".activation_scale":
+		if fixed && u.part(".qscale_act") == nil {
+			return "the config has fixed scales for activations"
+		}
+	case ".input_zero_point":
+		if fixed && m.quant.Activations != nil && !m.quant.Activations.Symmetric {
+			return "the config says that activations are not symmetric"
+		}
+	}
+	if u.scheme.method == "hqq" && p.kind == statePart && u.part(".encoded_state_dict") != nil {
+		return "the settings are written together"
+	}
+	return ""
 }
 
 // checkBooks compares the sizes of AQLM's codebooks with the config's.

@@ -204,6 +204,7 @@ var (
 	floats = oneOf(safetensors.F16, safetensors.BF16, safetensors.F32)
 	f32    = oneOf(safetensors.F32)
 
+	f16      = oneOf(safetensors.F16)
 	halves16 = oneOf(safetensors.F16, safetensors.BF16)
 	fp8      = oneOf(safetensors.F8E4M3, safetensors.F8E5M2, safetensors.F8E4M3FNUZ, safetensors.F8E5M2FNUZ)
 	e4m3     = oneOf(safetensors.F8E4M3)

@@ -42,7 +42,7 @@ var floatSchemes = []scheme{
 
 	// A scale for each row, the whole, a group or a block, in one of many writers'
 	// spellings.
-	{method: "fbgemm_fp8", numbers: "float8", carrier: ".weight", logical: ".weight", dtypes: e4m3, grains: slices.Concat(channel, rows1), stored: asItIs,
+	{method: "fbgemm_fp8", numbers: "float8", carrier: ".weight", logical: ".weight", dtypes: e4m3, grains: channel, stored: asItIs,
 		inverse: carrierShape, parts: append(staticScales(single, ".input_scale_ub"), scales(".weight_scale", floats))},
 	{method: "compressed-tensors", form: "float", also: []string{"fp8"}, formats: []string{"float-quantized", "naive-quantized"}, numbers: "float8", model: true,
 		carrier: ".weight", logical: ".weight", dtypes: e4m3, grains: any8, stored: asItIs,

@@ -23,17 +23,17 @@ var intSchemes = []scheme{
 		stored:  func(w *weight) []int64 { return w.mat(w.i, w.o*w.bits/32) },
 		inverse: func(b *bundle, p params) []int64 { return turned(lastTimes(b.carrier.shape, 32, p.bits)) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: groupsOut},
-			extra(".qzeros", i32, func(w *weight) []int64 { return w.mat(w.across(), w.o*w.bits/32) }).as(zeroPart)}},
+			part{suffix: ".qzeros", dtypes: i32, shape: func(w *weight) []int64 { return w.mat(w.across(), w.o*w.bits/32) }}.as(zeroPart)}},
 	{method: "awq", form: "gemv", formats: []string{"gemv"}, numbers: "int", carrier: ".qweight", logical: ".weight", dtypes: i32, bits: fourBits, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(w.o, w.i/8) },
 		inverse: func(b *bundle, _ params) []int64 { return lastTimes(b.carrier.shape, 8, 1) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: func(w *weight) []int64 { return w.mat(w.o, 8*gemvWords(w)) }},
-			extra(".qzeros", i32, func(w *weight) []int64 { return w.mat(w.o, gemvWords(w)) }).as(zeroPart)}},
+			part{suffix: ".qzeros", dtypes: i32, shape: func(w *weight) []int64 { return w.mat(w.o, gemvWords(w)) }}.as(zeroPart)}},
 	{method: "awq", form: "gemv_fast", formats: []string{"gemv_fast"}, numbers: "int", carrier: ".qweight", logical: ".weight", dtypes: i16, bits: fourBits, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(w.o/4, w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 4) },
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: func(w *weight) []int64 { return w.mat(8*gemvWords(w), w.o) }},
-			extra(".qzeros", floats|i16, func(w *weight) []int64 { return w.mat(8*gemvWords(w), w.o) }).as(zeroPart)}},
+			part{suffix: ".qzeros", dtypes: floats | i16, shape: func(w *weight) []int64 { return w.mat(8*gemvWords(w), w.o) }}.as(zeroPart)}},
 
 	// compressed-tensors: 0.20 packs words without gaps, 0.9 whole values to a word.
 	packed("pack-quantized", words),
@@ -58,7 +58,7 @@ var intSchemes = []scheme{
 
 	{method: "eetq", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: i8, stored: swapped,
 		inverse: func(b *bundle, _ params) []int64 { return turned(b.carrier.shape) },
-		parts:   []part{{suffix: ".weight_scales", dtypes: floats, shape: byRow}}},
+		parts:   []part{{suffix: ".weight_scales", dtypes: f16, shape: byRow}}},
 	{method: "torchao", form: "int8", formats: []string{"Int8Tensor", "IntxUnpackedToInt8Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: []part{scales("._weight_scale", floats), extra("._weight_zero_point", i8, scale).as(zeroPart)}},
 	{method: "torchao", form: "int4", formats: []string{"Int4Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: u8 | i8, grains: groups, stored: halves, inverse: doubled,
@@ -77,7 +77,7 @@ var intSchemes = []scheme{
 		stored:  func(w *weight) []int64 { return w.mat(cd(w.o, 2), w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 2) },
 		parts:   append(staticScales(scalars, ".input_scale", ".weight_scale_2"), scales(".weight_scale", floats), preScale)},
-	{method: "bitnet", carrier: ".weight", logical: ".weight", dtypes: u8,
+	{method: "bitnet", model: true, carrier: ".weight", logical: ".weight", dtypes: u8,
 		stored:  func(w *weight) []int64 { return w.mat(cd(w.o, 4), w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 4) },
 		parts:   []part{{suffix: ".weight_scale", dtypes: floats, shape: single}}},
@@ -107,7 +107,7 @@ func gptq(form string, sizes func(*weight) (rows, zeros int64)) scheme {
 			return lastTimes(turned(b.carrier.shape), 32, p.bits)
 		},
 		parts: []part{{suffix: ".scales", dtypes: floats, shape: groupsOut},
-			extra(".qzeros", i32, func(w *weight) []int64 { _, zeros := sizes(w); return w.mat(w.across(), zeros) }).as(zeroPart),
+			part{suffix: ".qzeros", dtypes: i32, shape: func(w *weight) []int64 { _, zeros := sizes(w); return w.mat(w.across(), zeros) }}.as(zeroPart),
 			extra(".g_idx", i32, byColumn).as(indexPart)}}
 }
 
@@ -153,7 +153,7 @@ func packed(form string, stored shaper) scheme {
 
 // bitsAndBytes packs the flattened weight, two to a byte, in words of any type.
 func bitsAndBytes(kind string, nested bool) scheme {
-	s := scheme{method: "bitsandbytes", form: kind, numbers: kind, carrier: ".weight", logical: ".weight", dtypes: floats | u8 | i8, bits: fourBits,
+	s := scheme{method: "bitsandbytes", form: kind, numbers: kind, carrier: ".weight", logical: ".weight", dtypes: floats | u8, bits: fourBits,
 		grains: []grain{{1, 64, 1}, {1, 128, 1}, {1, 256, 1}, {1, 512, 1}, {1, 1024, 1}, {1, 2048, 1}, {1, 4096, 1}, {1, 32, 1}},
 		stored: func(w *weight) []int64 { return []int64{cd(cd(w.n, 2)*8, w.unit), 1} },
 		inverse: func(b *bundle, _ params) []int64 {
