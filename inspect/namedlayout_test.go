@@ -16,6 +16,7 @@ import (
 	"github.com/hf-inspect/hf-inspect/reconcile"
 	"github.com/hf-inspect/hf-inspect/safetensors"
 	"github.com/hf-inspect/hf-inspect/safetensors/safetensorstest"
+	"github.com/hf-inspect/hf-inspect/source"
 )
 
 // layout is a named case at work.
@@ -230,34 +231,36 @@ func (l *layout) part(name string, p reconcile.StoredPart) safetensorstest.Tenso
 	return safetensorstest.T(name, dtype, p.Shape...)
 }
 
-// folder lays the files out. Texts of unknown length share what the total leaves
-// for them.
-func (l *layout) folder(t testing.TB, r *repo) *safetensorstest.Folder {
+// folder lays the files out. Texts share what the total leaves for them beyond
+// the least that each takes.
+func (l *layout) folder(t testing.TB, r *repo) source.Source {
 	t.Helper()
 	shards := make(map[string][]safetensorstest.Tensor)
-	var texts []string
-	var held int64
+	var texts []safetensorstest.Tensor
+	var held, most int64
 	for _, name := range l.order {
 		one, known := l.tensor(name)
 		if !known {
 			t.Errorf("%s is not predicted", name)
 			continue
 		}
+		held += sizeOf(one)
 		if strings.Contains(name, ".quant_state.") {
-			texts = append(texts, name)
+			texts = append(texts, one)
+			most += l.most(name) - one.Shape[0]
 			continue
 		}
-		held += sizeOf(one)
 		shards[l.index.Map[name]] = append(shards[l.index.Map[name]], one)
 	}
 	left := int64(l.index.Metadata.Total) - l.towers - l.apart - held
-	if l.states > 0 && (int64(len(texts)) != l.states || left/l.states < 60 || left/l.states > 300) {
-		t.Errorf("the total leaves %d bytes for %d texts", left, len(texts))
+	if l.states > 0 && (int64(len(texts)) != l.states || left < 0 || left > most) {
+		t.Errorf("the total leaves %d bytes more than the least of %d texts, want at most %d", left, len(texts), most)
 	}
-	for i, name := range texts {
-		length := left / int64(len(texts)-i)
-		left -= length
-		shards[l.index.Map[name]] = append(shards[l.index.Map[name]], safetensorstest.T(name, "U8", length))
+	for i, one := range texts {
+		more := left / int64(len(texts)-i)
+		left -= more
+		one.Shape[0] += more
+		shards[l.index.Map[one.Name]] = append(shards[l.index.Map[one.Name]], one)
 	}
 	if left != 0 && l.index.Metadata.Total != 0 {
 		t.Errorf("the index says %.0f bytes, the predictions hold %d: %d too few", l.index.Metadata.Total-float64(l.apart), held, left)
@@ -269,7 +272,20 @@ func (l *layout) folder(t testing.TB, r *repo) *safetensorstest.Folder {
 	for shard, tensors := range shards {
 		files[shardName(shard)] = withFormat(tensors)
 	}
-	return safetensorstest.NewFolder(files)
+	return unrecorded{safetensorstest.NewFolder(files)}
+}
+
+// most is the greatest length of a text.
+func (l *layout) most(name string) int64 {
+	s := l.schemeOf(name)
+	module, _, _ := strings.Cut(name, ".weight.quant_state.")
+	whole, _ := l.weight(module + ".weight")
+	for _, part := range reconcile.Predict(s.method, s.form, s.bits, s.group, whole.shape) {
+		if module+part.Suffix == name {
+			return part.Most
+		}
+	}
+	return 0
 }
 
 // shardName gives shards of .bin files the names of safetensors.

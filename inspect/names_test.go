@@ -28,8 +28,8 @@ type namedCase struct {
 	text   string // its class
 	towers int64
 
-	// states is the number of texts whose lengths no shape tells: the total must
-	// leave each of them a plausible length.
+	// states is the number of texts whose lengths no shape tells to the byte: the
+	// total must leave each of them one that its writer can have.
 	states int64
 	// apart is by how much the total exceeds what the files hold, and cause what
 	// the finding says of it.

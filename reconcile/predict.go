@@ -11,9 +11,10 @@ type StoredPart struct {
 	Suffix  string // below the module: .weight, .scales
 	DTypes  []safetensors.DType
 	Shape   []int64
-	Free    bool // the length is the writer's own: the text of a state
-	Carrier bool // holds the weights themselves
-	Maybe   bool // not every writer has it
+	Free    bool  // the length is the writer's own: the text of a state, of which Shape has the least
+	Most    int64 // of such a text, the most
+	Carrier bool  // holds the weights themselves
+	Maybe   bool  // not every writer has it
 }
 
 // Predict returns what a storage scheme keeps of a weight of that shape, with so
@@ -52,6 +53,11 @@ func (s *scheme) predict(p params, shape []int64) []StoredPart {
 		part := StoredPart{Suffix: one.suffix, DTypes: one.dtypes.list(), Free: one.shape == nil, Maybe: one.optional || one.sparse}
 		if !part.Free {
 			part.Shape = one.shape(w)
+		}
+		if one.lengths != nil {
+			var least int64
+			least, part.Most = one.lengths(w)
+			part.Shape = []int64{least}
 		}
 		list = append(list, part)
 	}
