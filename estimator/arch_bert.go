@@ -74,7 +74,7 @@ func (c *Config) sparseBlocks() Sparse {
 	if c.String("attention_type") != "block_sparse" {
 		return Sparse{}
 	}
-	return Sparse{c.Int("block_size"), c.Int("num_random_blocks")}
+	return Sparse{Block: c.Int("block_size"), Random: c.Int("num_random_blocks")}
 }
 
 // bigBird answers questions behind a feed-forward block of its own.

@@ -56,7 +56,8 @@ func mvp(c *Config) Model {
 // bigBirdPegasus calls its last norm one over the embeddings. The head of the
 // decoder alone is never tied.
 func bigBirdPegasus(c *Config) Model {
-	return seq2seq(c, Seq2Seq{Names: Names{Last: "layernorm_embedding"}, NoBias: !c.Bool("use_bias"), Shifted: true, LoneUntied: true, Sparse: c.sparseBlocks(),
+	return seq2seq(c, Seq2Seq{Names: Names{Last: "layernorm_embedding"}, NoBias: !c.Bool("use_bias"), Shifted: true, LoneUntied: true,
+		Sparse:  func(int) Sparse { return c.sparseBlocks() },
 		Encoder: Names{QKV: "self.query self.key self.value", Out: "output"}})
 }
 

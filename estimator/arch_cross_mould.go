@@ -1,6 +1,9 @@
 package estimator
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Seq2Seq is the mould of BART (Lewis et al. 2019, arXiv:1910.13461) and its kin
 // from fairseq: an encoder, and a decoder that attends to itself and to the
@@ -16,11 +19,17 @@ type Seq2Seq struct {
 	Apart   bool   // halves with token embeddings of their own
 
 	Positions   Size // rows, else C
+	Spoken      Size // rows of the encoder, else as Positions
 	NoPositions bool
-	Unsaved     bool                      // positions that checkpoints leave out
-	Rows        Size                      // of the decoder's token embedding, else V
-	Embed       map[string][]Block        // a half's instead of token and position
-	Sparse      Sparse                    // the encoder's choice of keys
+	Unsaved     bool               // positions that checkpoints leave out
+	Rows        Size               // of the decoder's token embedding, else V
+	Embed       map[string][]Block // a half's instead of token and position
+	Sparse      func(i int) Sparse // the encoder's choice of keys
+	Attended    []Block            // what the encoder's attention has besides, before its output
+	Side        []Block            // what each layer of the encoder has besides
+	Padded      int64              // the encoder's tokens are padded to a multiple of so many
+	Stagger     int64              // of which so many more stand in the attention of every second layer
+	FFN         func(half string, h *Config, i int) Block
 	Beside      func(half string) []Block // what a half has besides
 
 	NoCross   bool
@@ -81,11 +90,25 @@ func seq2seq(c *Config, d Seq2Seq) Model {
 // encoderHalf runs once, on the encoder's tokens.
 func (c *Config) encoderHalf(d Seq2Seq, shared string) Block {
 	h, n := c.half("encoder"), d.Encoder
-	scores := GQA(h.A, h.A, h.H, 0)
-	scores.Bidirected, scores.Memory, scores.Sparse = true, true, d.Sparse
-	layer := append(d.normed(c, n.Norm1, d.attention(c, n, n.Attn, c.D, scores)), d.normed(c, n.Norm2, d.feedForward(h, n))...)
-	stack := Stack(n.Stack, h.N, func(int) []Block { return layer })
-	return d.side(c, "encoder", n, c.V, shared, stack).Throughout(PerMemory).InTower("encoder")
+	global := int64(0)
+	stack := Stack(n.Stack, h.N, func(i int) []Block {
+		scores := GQA(h.A, h.A, h.H, 0)
+		scores.Bidirected, scores.Memory = true, true
+		if d.Sparse != nil {
+			scores.Sparse = d.Sparse(i)
+			global = scores.Sparse.Global
+		}
+		attention := d.attention(c, n, n.Attn, c.D, scores)
+		if d.Attended != nil {
+			attention.Sub = slices.Insert(attention.Sub, 3, d.Attended...)
+		}
+		if i%2 == 1 && d.Stagger > 0 {
+			attention = attention.Spanning(Span{Memory: true, Plus: d.Stagger})
+		}
+		return slices.Concat(d.normed(c, n.Norm1, attention), d.Side, d.normed(c, n.Norm2, d.feedForward("encoder", h, n, i)))
+	})
+	half := d.side(c, "encoder", n, c.V, shared, stack).Throughout(PerMemory).InTower("encoder")
+	return half.padded(d.Padded, Span{Memory: true, Plus: global})
 }
 
 func (c *Config) decoderHalf(d Seq2Seq, shared string) Block {
@@ -94,14 +117,15 @@ func (c *Config) decoderHalf(d Seq2Seq, shared string) Block {
 	if d.Within != nil {
 		attention.Sub = append(attention.Sub, d.Within(h))
 	}
-	layer := d.normed(c, n.Norm1, attention)
+	attentions := d.normed(c, n.Norm1, attention)
 	if !d.NoCross {
 		scores := GQA(h.A, h.A, h.H, 0)
 		scores.Cross = true
-		layer = append(layer, d.normed(c, n.CrossNorm, d.attention(c, n, n.Cross, orSize(d.CrossIn, c.D), scores))...)
+		attentions = append(attentions, d.normed(c, n.CrossNorm, d.attention(c, n, n.Cross, orSize(d.CrossIn, c.D), scores))...)
 	}
-	layer = append(layer, d.normed(c, n.Norm2, d.feedForward(h, n))...)
-	stack := Stack(n.Stack, h.N, func(int) []Block { return layer })
+	stack := Stack(n.Stack, h.N, func(i int) []Block {
+		return slices.Concat(attentions, d.normed(c, n.Norm2, d.feedForward("decoder", h, n, i)))
+	})
 	return d.side(c, "decoder", n, orSize(d.Rows, c.V), shared, stack).Repeated(1 + d.Streams)
 }
 
@@ -112,7 +136,11 @@ func (d *Seq2Seq) side(c *Config, name string, n Names, rows Size, shared string
 	if !own {
 		sub = []Block{Token(n.Token, rows, c.D).TiedTo(shared, shared != "" && c.tied())}
 		if !d.NoPositions {
-			positions := Position(n.Position, orSize(d.Positions, c.C), c.D)
+			rows := orSize(d.Positions, c.C)
+			if name == "encoder" {
+				rows = orSize(d.Spoken, rows)
+			}
+			positions := Position(n.Position, rows, c.D)
 			positions.Params[0].Unsaved = d.Unsaved
 			sub = append(sub, positions)
 		}
@@ -152,7 +180,10 @@ func (d *Seq2Seq) attention(c *Config, n Names, name string, in Size, scores Sco
 		Linear(n.Out, c.D, c.D).Bias(!d.NoBias).On(rows))
 }
 
-func (d *Seq2Seq) feedForward(h *Config, n Names) Block {
+func (d *Seq2Seq) feedForward(half string, h *Config, n Names, i int) Block {
+	if d.FFN != nil {
+		return d.FFN(half, h, i)
+	}
 	return MLPBlock(n.MLP, Linear(n.Up, h.D, h.F).Bias(!d.MLPBare), Linear(n.Down, h.F, h.D).Bias(!d.MLPBare))
 }
 

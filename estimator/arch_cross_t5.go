@@ -7,8 +7,18 @@ var t5Family = []Arch{
 	{"t5", "T5ForConditionalGeneration", t5},
 }
 
-// t5 ties its embeddings whatever the config says: that flag switches a scale.
-func t5(c *Config) Model {
+// T5 says what a family does otherwise than T5 itself.
+type T5 struct {
+	EachBias bool                          // a bias of the scores in every layer, not one for all
+	Untied   bool                          // embeddings are tied where the config says so alone
+	Self     func(i int, self Block) Block // what the encoder's self-attention is
+	FFN      func(half string, i int) Block
+}
+
+func t5(c *Config) Model { return t5With(c, T5{}) }
+
+// t5With ties its embeddings whatever the config says: that flag switches a scale.
+func t5With(c *Config, d T5) Model {
 	alone := c.Task == EncoderOnly || c.Task == TokenClassification
 	model := Model{EncoderDecoder: !alone}
 	if c.Task == SequenceClassification || c.Task == TokenClassification {
@@ -18,10 +28,10 @@ func t5(c *Config) Model {
 	model.Body = []Block{Token("shared", c.V, c.D)}
 	if alone {
 		model.N, model.D, model.V = c.N, c.D, c.V
-		model.Body = append(model.Body, c.t5Half("encoder", c.N, shared, Scores{Bidirected: true}))
+		model.Body = append(model.Body, c.t5Half(d, "encoder", c.N, shared, Scores{Bidirected: true}))
 	} else {
-		encoder := c.t5Half("encoder", c.N, shared, Scores{Bidirected: true, Memory: true}).Throughout(PerMemory).InTower("encoder")
-		model.Body = append(model.Body, encoder, c.t5Half("decoder", c.SizeOr("Nd", "num_decoder_layers", c.N), shared, Scores{}))
+		encoder := c.t5Half(d, "encoder", c.N, shared, Scores{Bidirected: true, Memory: true}).Throughout(PerMemory).InTower("encoder")
+		model.Body = append(model.Body, encoder, c.t5Half(d, "decoder", c.SizeOr("Nd", "num_decoder_layers", c.N), shared, Scores{}))
 	}
 	switch c.Task {
 	case BaseModel, EncoderOnly:
@@ -32,7 +42,7 @@ func t5(c *Config) Model {
 	case QuestionAnswering:
 		model.Head = []Block{Linear("qa_outputs", c.D, labels).Bias(true).As(Classifier)}
 	default:
-		model.Head = []Block{Linear("lm_head", c.D, c.V).TiedTo(shared, true).As(Head)}
+		model.Head = []Block{Linear("lm_head", c.D, c.V).TiedTo(shared, !d.Untied || c.tied()).As(Head)}
 	}
 	return model
 }
@@ -40,22 +50,29 @@ func t5(c *Config) Model {
 // t5Half is the encoder or the decoder: attention, attention to the encoder's
 // tokens and a feed-forward block, each behind a norm in a numbered module. The
 // first layer keeps the bias of the scores by bucket of distance, for all layers.
-func (c *Config) t5Half(name string, count Size, shared string, kind Scores) Block {
+func (c *Config) t5Half(d T5, name string, count Size, shared string, kind Scores) Block {
 	decoder := !kind.Bidirected
 	gated := strings.HasPrefix(c.String("feed_forward_proj"), "gated")
 	if c.Given("is_gated_act") {
 		gated = c.Bool("is_gated_act")
 	}
-	return Module(name, NoRole, Token("embed_tokens", c.V, c.D).TiedTo(shared, true), Stack("block", count, func(i int) []Block {
+	return Module(name, NoRole, Token("embed_tokens", c.V, c.D).TiedTo(shared, !d.Untied || c.tied()), Stack("block", count, func(i int) []Block {
 		self := c.t5Attention("SelfAttention", kind)
-		if i == 0 {
+		if i == 0 || d.EachBias {
 			self.Sub = append(self.Sub, Position("relative_attention_bias", c.Size("B", "relative_attention_num_buckets"), c.A))
+		}
+		if d.Self != nil && !decoder {
+			self = d.Self(i, self)
 		}
 		layer := []Block{self}
 		if decoder {
 			layer = append(layer, c.t5Attention("EncDecAttention", Scores{Cross: true}))
 		}
-		layer = append(layer, c.t5MLP(gated))
+		if d.FFN != nil {
+			layer = append(layer, d.FFN(name, i))
+		} else {
+			layer = append(layer, c.t5MLP(gated))
+		}
 		for k := range layer {
 			layer[k] = Module(numbered("layer", k), NoRole, RMSNorm("layer_norm", c.D).mixed(), layer[k])
 		}

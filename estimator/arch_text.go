@@ -3,11 +3,12 @@ package estimator
 import (
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Encoders of text and encoder-decoders beside BERT's and BART's closest kin.
-var textFamily = slices.Concat(bertKinFamily, disentangledFamily, rotaryFamily)
+var textFamily = slices.Concat(bertKinFamily, disentangledFamily, rotaryFamily, t5KinFamily, seq2seqKinFamily)
 
 // named reports whether a field, a list or a text of words between bars, holds
 // the word.
@@ -44,5 +45,33 @@ func (b Block) doing(x *Extra) Block {
 
 // list is count equal modules, name.0 to name.(count−1), that are no layers.
 func list(name string, count Size, sub ...Block) Block {
+	if count.IsZero() {
+		return Block{}
+	}
 	return Block{Name: name, Count: count, Index: Upto(count.Int()), Sub: sub}
+}
+
+// padded makes the block and all in it run on a multiple of n tokens, or on those
+// that the span says.
+func (b Block) padded(n int64, span Span) Block {
+	if n > 1 {
+		b = b.Spanning(Span{Memory: span.Memory, Before: []Step{{Kernel: n, Stride: n}}, Plus: span.Plus})
+		return b.Spanning(Span{Memory: span.Memory, After: []Step{{Kernel: n, Stride: n, Pad: n - 1}}})
+	}
+	if span.Plus == 0 {
+		return b
+	}
+	return b.Spanning(span)
+}
+
+// called is as many modules as there are experts, under names that end in their
+// number, of which the first so many run for each token.
+func called(name string, count, used Size, expert ...Block) Block {
+	group := Block{Name: name}
+	for i := range int(min(count.Int(), mostLayers)) {
+		one := Module("expert_"+strconv.Itoa(i), RoutedExperts, expert...)
+		one.Idle = int64(i) >= used.Int()
+		group.Sub = append(group.Sub, one)
+	}
+	return group
 }

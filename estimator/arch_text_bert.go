@@ -261,7 +261,7 @@ func visualBert(c *Config) Model {
 	}
 	model := encoder(c, d)
 	if c.Bool("bypass_transformer") {
-		model.Body = append(model.Body, Module("additional_layer", NoRole, c.encoderLayer(d)...))
+		model.Body = append(model.Body, Module("additional_layer", NoRole, c.encoderLayer(d)...).idle())
 	}
 	return model
 }

@@ -113,7 +113,20 @@ type Scores struct {
 // sequence falls into blocks; the first and the last see and are seen by all, the
 // others see themselves, their neighbours and so many random blocks. Short
 // sequences are attended to whole.
-type Sparse struct{ Block, Random int64 }
+type Sparse struct {
+	Block, Random int64
+
+	// Other encoders cut the sequence into blocks of so many tokens, the last one
+	// padded, which see themselves,
+	Local   int64
+	Beside  int64 // so many blocks beside them,
+	Summary int64 // a key for each so many tokens of the whole sequence,
+	Global  int64 // and so many learned tokens at its end, which see all.
+
+	// Longformer's blocks are multiplied in overlapping pairs (Beltagy et al. 2020,
+	// arXiv:2004.05150).
+	Pairs bool
+}
 
 // State is what a recurrent or convolution layer keeps for each sequence,
 // whatever its length.

@@ -81,10 +81,9 @@ func (l *leaf) forward(p Pass, add func(kind string, flops *big.Int)) {
 		add("convolution", product(2, p.Batch, b.Out.Int(), kernel, p.convolved(kernel)))
 	}
 	if s := l.block.Scores; s != nil {
-		pairs := product(2, repeat, p.Batch, s.Heads.Int())
-		pairs.Mul(pairs, p.pairs(s))
-		add("scores", new(big.Int).Mul(pairs, big.NewInt(s.KeyDim.Int())))
-		add("values", new(big.Int).Mul(pairs, big.NewInt(s.ValueDim.Int())))
+		scores, values := p.pairs(s)
+		add("scores", new(big.Int).Mul(scores, product(2, repeat, p.Batch, s.Heads.Int(), s.KeyDim.Int())))
+		add("values", new(big.Int).Mul(values, product(2, repeat, p.Batch, s.Heads.Int(), s.ValueDim.Int())))
 	}
 	if x := l.block.Extra; x != nil {
 		add(x.Name, x.FLOPs(p))

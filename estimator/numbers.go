@@ -64,7 +64,7 @@ func (m *Model) Symbolic(p Pass) []SymbolicWork {
 		case StackedKind:
 			add("linear", rows.of(b.Rows).Times(b.Used).Times(b.In).Times(b.Out))
 		}
-		if s := l.block.Scores; s != nil {
+		if s := l.block.Scores; s != nil && s.Sparse.Local == 0 {
 			pairs := rows.b.Times(rows.pairs(passes[0], s)).Times(s.Heads)
 			add("scores", pairs.Times(s.KeyDim))
 			add("values", pairs.Times(s.ValueDim))

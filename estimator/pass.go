@@ -74,8 +74,31 @@ func (p Pass) queries(s *Scores) int64 {
 }
 
 // pairs returns how many pairs of query and key each head of a sequence
-// multiplies.
-func (p Pass) pairs(s *Scores) *big.Int {
+// multiplies, and how many of weight and value.
+func (p Pass) pairs(s *Scores) (scores, values *big.Int) {
+	if s.Sparse.Local > 0 {
+		return s.Sparse.local(p.queries(s))
+	}
+	pairs := p.chosen(s)
+	return pairs, pairs
+}
+
+func (s Sparse) local(tokens int64) (scores, values *big.Int) {
+	own := tokens - s.Global
+	blocks := (own + s.Local - 1) / s.Local
+	if s.Pairs {
+		return product(max(0, blocks-1), 4, s.Local, s.Local), product(blocks, 3, s.Local, s.Local)
+	}
+	keys := s.Local*(1+s.Beside) + s.Global
+	if s.Summary > 0 {
+		keys += own / s.Summary
+	}
+	pairs := product(blocks, s.Local, keys)
+	pairs.Add(pairs, product(s.Global, tokens))
+	return pairs, pairs
+}
+
+func (p Pass) chosen(s *Scores) *big.Int {
 	queries, block, random := p.queries(s), s.Sparse.Block, s.Sparse.Random
 	if block <= 0 || queries <= (5+2*random)*block {
 		return product(queries, p.keys(s))

@@ -160,8 +160,10 @@ func (f *fingerprint) scores(s *Scores) {
 	f.flag(s.Borrowed)
 	f.flag(s.Bidirected)
 	f.flag(s.Memory)
-	f.number(s.Sparse.Block)
-	f.number(s.Sparse.Random)
+	for _, n := range []int64{s.Sparse.Block, s.Sparse.Random, s.Sparse.Local, s.Sparse.Beside, s.Sparse.Summary, s.Sparse.Global} {
+		f.number(n)
+	}
+	f.flag(s.Sparse.Pairs)
 	f.flag(s.Saving.Upcast)
 	f.flag(s.Saving.PassedMask)
 	f.size(s.Saving.Rotary)
