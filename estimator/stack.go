@@ -150,7 +150,7 @@ func (f *fingerprint) scores(s *Scores) {
 	if s == nil {
 		return
 	}
-	for _, n := range []Size{s.Heads, s.KVHeads, s.KeyDim, s.ValueDim, s.Cached, s.CachedLibrary, s.Expanded} {
+	for _, n := range []Size{s.Heads, s.KVHeads, s.KeyDim, s.ValueDim, s.Cached, s.CachedLibrary, s.Expanded, s.Latent} {
 		f.size(n)
 	}
 	f.number(s.Window)
