@@ -83,6 +83,7 @@ type Composed struct {
 	Parts    func(text *Config) []Block // what stands before it: towers, projectors
 	TextTies bool                       // its own config may tie the embeddings too
 	Untied   bool                       // never tied
+	Outer    bool                       // a head of its own has the width and the vocabulary of the outer config
 }
 
 // composed describes it. The head is the language model's, tied where the outer
@@ -98,7 +99,11 @@ func (c *Config) composed(d Composed) Model {
 		}
 		model.Sections = append(model.Sections, section)
 	}
-	model.Head = c.head(join(prefix, d.Layout.Name+".embed_tokens.weight"), text.D, Heads{Head: d.Layout.Head, Rows: text.V,
+	width, rows := text.D, text.V
+	if d.Outer && !c.tied() {
+		width, rows = c.D, c.V
+	}
+	model.Head = c.head(join(prefix, d.Layout.Name+".embed_tokens.weight"), width, Heads{Head: d.Layout.Head, Rows: rows,
 		NeverTied: d.Untied, Tied: d.TextTies && text.BoolOr("tie_word_embeddings", false)})
 	return model
 }

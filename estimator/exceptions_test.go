@@ -28,6 +28,9 @@ var exceptions = []exception{
 			}
 			return row
 		})},
+	{"kimi_k25", "the library renames the language model's layers and parts of the tower as if they were others when it saves; published files have these names",
+		eachRow(strings.NewReplacer("language_model.model.blocks.", "language_model.model.layers.", "language_model.blocks.", "language_model.layers.",
+			"model.mm_projector.", "mm_projector.", "vision_tower.encoder.patch_embed.", "vision_tower.patch_embed.").Replace)},
 	{"qianfan_ocr", "the library renames its language model's layers as if they were the tower's when it saves; files of InternVL's kind have model.layers",
 		eachRow(func(row string) string {
 			if !strings.HasPrefix(row, "language_model.") {

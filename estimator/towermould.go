@@ -73,7 +73,7 @@ func (c *Config) towerBlocks(d Tower) []Block {
 // has such, or a linear map of them as they are.
 func (c *Config) patchEmbedding(d Tower) Block {
 	name, sides := or(d.Patch, "embeddings.patch_embedding"), c.sides("patch_size")
-	channels, rows, columns := c.first("channels", "num_channels", "in_channels"), c.named("P", "patch_size", sides[0]), c.named("P", "patch_size", sides[1])
+	channels, rows, columns := c.firstOr("channels", Const(3), "num_channels", "in_channels"), c.named("P", "patch_size", sides[0]), c.named("P", "patch_size", sides[1])
 	kernel := []Size{rows, columns}
 	if n := c.sides("temporal_patch_size"); n[0] > 0 {
 		kernel = append([]Size{c.named("frames", "temporal_patch_size", n[0])}, kernel...)
@@ -90,6 +90,9 @@ func (c *Config) patchEmbedding(d Tower) Block {
 func (c *Config) towerLayer(d Tower) []Block {
 	n, scores := d.Names, c.sightScores()
 	scores.KVHeads = c.K
+	if n.Attn == Nameless {
+		n.Attn = ""
+	}
 	attention := AttentionBlock(n.Attn, scores, c.towerQueries(d)...)
 	up, width := strings.Fields(n.Up), orSize(d.Width, c.F)
 	var feed []Block
