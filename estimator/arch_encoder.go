@@ -31,6 +31,7 @@ type Encoder struct {
 	PreNorms [2]string // before attention (within its module) and feed-forward, not behind
 	Last     string    // the last norm
 	Adapter  []Block   // behind the feed-forward block
+	CrossIn  Size      // width of what it attends to besides; else D, where the config switches it on
 
 	Pooling  Pooling
 	OneLayer bool                                // of the classifier, whatever the pooling
@@ -129,7 +130,7 @@ func (c *Config) leadIn(E Size) []Block {
 
 func (c *Config) encoderLayer(d Encoder) []Block {
 	layer := c.encoderAttention(d, "attention", false)
-	if c.Bool("is_decoder") && c.Bool("add_cross_attention") {
+	if c.Bool("is_decoder") && (c.Bool("add_cross_attention") || !d.CrossIn.IsZero()) {
 		layer = append(layer, c.encoderAttention(d, "crossattention", true)...)
 	}
 	feedForward := []Block{c.twoMatrices(c.D, c.F)}
@@ -160,12 +161,12 @@ func (c *Config) encoderAttention(d Encoder, name string, cross bool) []Block {
 	if scores.Bidirected && !cross {
 		scores.Sparse = d.Sparse
 	}
-	rows, memory := PerToken, PerToken
+	rows, memory, in := PerToken, PerToken, c.D
 	if cross {
-		rows, memory = PerCrossed, PerMemory
+		rows, memory, in = PerCrossed, PerMemory, orSize(d.CrossIn, c.D)
 	}
-	projections := []Block{Linear("self.query", c.D, c.Q).Bias(!d.NoBias).On(rows), Linear("self.key", c.D, c.Q).Bias(!d.NoBias).On(memory),
-		Linear("self.value", c.D, c.Q).Bias(!d.NoBias).On(memory)}
+	projections := []Block{Linear("self.query", c.D, c.Q).Bias(!d.NoBias).On(rows), Linear("self.key", in, c.Q).Bias(!d.NoBias).On(memory),
+		Linear("self.value", in, c.Q).Bias(!d.NoBias).On(memory)}
 	if d.QKV != nil {
 		projections = d.QKV
 	}

@@ -1,6 +1,7 @@
 package estimator
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/hf-inspect/hf-inspect/hfconfig"
@@ -127,6 +128,35 @@ func (c *Config) language(d Composed) (*Config, Model) {
 // the outer config says so.
 func (c *Config) languageModel(field, prefix, name, head string, others func(text *Config) []Block) Model {
 	return c.composed(Composed{Layout: Layout{prefix, name, head}, Parts: others})
+}
+
+// whole returns the config of a field and the whole model that it describes, with
+// the head of its type's usual class, as a module.
+func (c *Config) whole(field, name string) (*Config, Model, Block) {
+	part := c.part(field)
+	arch, ok := c.inner.lookup(part.ModelType())
+	if !ok {
+		c.inner.unknown = part.ModelType()
+		return part, Model{}, Block{}
+	}
+	part.Class, part.Task = arch.Class, taskOf(arch.Class)
+	model := arch.Describe(part)
+	block := Module(name, NoRole, append([]Block{{Name: model.Prefix, Sub: model.Body}}, model.Head...)...)
+	return part, model, block.tiedBelow(name)
+}
+
+// tiedBelow puts a name before those of the tensors that others in the block share.
+func (b Block) tiedBelow(name string) Block {
+	b.Params, b.Sub = slices.Clone(b.Params), slices.Clone(b.Sub)
+	for i, p := range b.Params {
+		if p.TiedTo != "" {
+			b.Params[i].TiedTo = join(name, p.TiedTo)
+		}
+	}
+	for i := range b.Sub {
+		b.Sub[i] = b.Sub[i].tiedBelow(name)
+	}
+	return b
 }
 
 // idle marks a block that is stored and does not run.

@@ -30,6 +30,7 @@ const (
 	Projection  // a tower with its projection into the space of comparison
 	ImageClassification
 	MaskedImageModeling
+	ImageTextRetrieval
 	CTC // transcription frame by frame
 	FrameClassification
 	SpeakerVector
@@ -80,6 +81,7 @@ var taskSuffixes = []struct {
 	{"ForDepthEstimation", DepthEstimation},
 	{"ForVideoClassification", VideoClassification},
 	{"Backbone", BackboneOnly},
+	{"ForImageTextRetrieval", ImageTextRetrieval},
 	{"ModelWithProjection", Projection},
 	{"EncoderModel", EncoderOnly},
 	{"Model", BaseModel},
