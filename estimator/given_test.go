@@ -24,6 +24,9 @@ func TestLibraryTakesItsConfigs(t *testing.T) {
 			}
 			t.Errorf("%s: %v", c.name(), fault)
 		}
+		if why := config.ForeignClass(); why != "" {
+			t.Errorf("%s: %s %s", c.name(), config.Architectures()[0], why)
+		}
 		cases++
 	})
 	if cases < 2000 {

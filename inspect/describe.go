@@ -144,18 +144,8 @@ func (a *account) doubts() {
 	for _, field := range slices.Sorted(maps.Keys(slips)) {
 		a.find(finding.New("HFI309", fmt.Sprintf("the class does not know %q; is %s meant", field, slips[field])).Field(field))
 	}
-	classes := a.config.Architectures()
-	if len(classes) == 0 {
-		return
-	}
-	other := hfconfig.TypeOfClass(classes[0])
-	mineType := a.config.ModelType()
-	if other == "" || strings.HasPrefix(mineType, other) || strings.HasPrefix(other, mineType) {
-		return // gemma3 and gemma3_text share classes
-	}
-	if mine := hfconfig.ClassOf(mineType); mine != nil && hfconfig.ClassOf(other).Name != mine.Name {
-		a.find(finding.New("HFI310", fmt.Sprintf("%s is a class of model type %s, the config says %s", classes[0], other, mineType)).
-			Field("architectures", "model_type"))
+	if why := a.config.ForeignClass(); why != "" {
+		a.find(finding.New("HFI310", a.config.Architectures()[0]+" "+why).Field("architectures", "model_type"))
 	}
 }
 
