@@ -35,15 +35,18 @@ func (c *Config) Misspelt() map[string]string {
 	if c.class == nil || len(c.class.defaults) == 0 {
 		return meant
 	}
+	var lacking []string
+	for _, declared := range slices.Sorted(maps.Keys(c.class.defaults)) {
+		if declared[0] != '_' && !c.Given(declared) {
+			lacking = append(lacking, declared)
+		}
+	}
 	for field := range c.fields {
 		if c.Declares(field) || commonFields[field] || len(field) < 6 || field[0] == '_' {
 			continue
 		}
-		for _, declared := range slices.Sorted(maps.Keys(c.class.defaults)) {
-			if declared[0] != '_' && !c.Given(declared) && slip(field, declared) {
-				meant[field] = declared
-				break
-			}
+		if at := slices.IndexFunc(lacking, func(declared string) bool { return slip(field, declared) }); at >= 0 {
+			meant[field] = lacking[at]
 		}
 	}
 	return meant

@@ -10,8 +10,12 @@ import (
 
 const (
 	// MaxSize is the size in bytes beyond which a config is refused unread. The
-	// largest real ones, with one entry a layer, stay below 3 MB.
-	MaxSize = 64 << 20
+	// largest real ones, with one entry a module, stay below 3 MB.
+	MaxSize = 16 << 20
+
+	// mostMembers bounds the members of all objects of a config, each of which is
+	// kept: the largest real ones have some ten thousands.
+	mostMembers = 300_000
 
 	// maxDepth bounds nesting: real configs stay below ten.
 	maxDepth = 1000

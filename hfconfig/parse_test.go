@@ -208,3 +208,27 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// TestManyMembers: time and memory of a config are bounded by its members too.
+func TestManyMembers(t *testing.T) {
+	text := func(members int) []byte {
+		var b strings.Builder
+		b.WriteString(`{"model_type":"llama"`)
+		for i := 1; i < members; i++ {
+			fmt.Fprintf(&b, `,"a_field_%d":%d`, i, i)
+		}
+		b.WriteString("}")
+		return []byte(b.String())
+	}
+	c, _, err := Parse(text(mostMembers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Check()
+	if meant := c.Misspelt(); len(meant) != 0 {
+		t.Errorf("%d fields are misspelt", len(meant))
+	}
+	if _, _, err := Parse(text(mostMembers + 1)); err == nil || !strings.Contains(err.Error(), "more than 300000 members") {
+		t.Errorf("error %v", err)
+	}
+}

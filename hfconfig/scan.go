@@ -184,6 +184,9 @@ func (s *scanner) key() error {
 	if _, twice := s.keys[id]; twice {
 		s.notice(DuplicateKey, begin, "given more than once; the last value counts", false)
 	}
+	if len(s.keys) == mostMembers {
+		return s.fail(begin, "more than %d members, and no config has so many", mostMembers)
+	}
 	s.keys[id] = struct{}{}
 	return nil
 }
