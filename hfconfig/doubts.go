@@ -19,7 +19,21 @@ func (c *Config) Defaulted() []string {
 			left = append(left, c.path+c.class.names(field)[0])
 		}
 	}
-	return left
+	return append(left, c.defaultedText()...)
+}
+
+// defaultedText returns the sizes of the language model in a composed config that
+// tells none of them. Such parts are published without the sizes that happen to be
+// the class's, so that one left out is no sign of anything.
+func (c *Config) defaultedText() []string {
+	if _, nested := c.class.nestedType("text_config"); !nested || c.fields["text_config"].Exists() && !c.fields["text_config"].IsObject() {
+		return nil
+	}
+	text := c.Sub("text_config")
+	if text == nil || slices.ContainsFunc(sizes, func(field string) bool { return text.Given(field) || text.hasOldName(field) }) {
+		return nil
+	}
+	return text.Defaulted()
 }
 
 // hasOldName reports whether the file has a size under a name that classes took

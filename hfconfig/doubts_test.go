@@ -20,6 +20,9 @@ func TestDoubts(t *testing.T) {
 		{`{"model_type":"gpt2","n_embd":1,"n_layer":1,"n_head":1,"vocab_size":1,"_num_labels":3,"a_field_of_mine":1}`, nil, nil},
 		{`{"model_type":"bloom","n_embed":8,"n_layer":1,"n_head":1,"vocab_size":1}`, nil, nil},
 		{`{"model_type":"nonesuch","hiden_size":1}`, nil, nil},
+		{`{"model_type":"gemma3","text_config":{}}`, []string{"text_config.hidden_size", "text_config.num_hidden_layers",
+			"text_config.num_attention_heads", "text_config.intermediate_size", "text_config.vocab_size"}, nil},
+		{`{"model_type":"gemma3","text_config":{"hidden_size":2560,"num_hidden_layers":34}}`, nil, nil},
 	} {
 		config, _, err := Parse([]byte(c.config))
 		if err != nil {
