@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strings"
@@ -63,7 +62,7 @@ func joinNumbers(numbers []int64) string {
 }
 
 // adapterRows writes the same as rows of a sheet.
-func adapterRows(c *csv.Writer, name string, a *inspect.Adapter) {
+func adapterRows(c cells, name string, a *inspect.Adapter) {
 	if a == nil {
 		return
 	}

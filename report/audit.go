@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strings"
@@ -122,7 +121,7 @@ func verdictOf(f *audit.Finding) string {
 
 // auditRows writes a row for each finding, and one for each model without any.
 func auditRows(w io.Writer, all []*audit.Audit) error {
-	c := csv.NewWriter(w)
+	c := newCells(w)
 	c.Write([]string{"model", "passed", "severity", "code", "name", "verdict", "message", "file", "fields", "tensors"})
 	for _, a := range all {
 		passed := fmt.Sprint(a.Passed)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,7 +17,7 @@ var csvColumns = []string{"model", "section", "name", "elements", "bytes", "deta
 // CSV writes an inspection as rows: model, section, name, elements, bytes,
 // detail. Unknown numbers are empty.
 func CSV(w io.Writer, in *inspect.Inspection, header bool) error {
-	c := csv.NewWriter(w)
+	c := newCells(w)
 	if header {
 		c.Write(csvColumns)
 	}
@@ -57,7 +56,7 @@ func CSV(w io.Writer, in *inspect.Inspection, header bool) error {
 	return c.Error()
 }
 
-func writeFormula(c *csv.Writer, name string, f *inspect.Formula) {
+func writeFormula(c cells, name string, f *inspect.Formula) {
 	if f.TextbookValue != nil {
 		c.Write([]string{name, "formula", "textbook", number(f.TextbookValue), "", *f.Textbook})
 	}
@@ -69,13 +68,13 @@ func writeFormula(c *csv.Writer, name string, f *inspect.Formula) {
 	}
 }
 
-func writeFindings(c *csv.Writer, name string, findings []finding.Finding) {
+func writeFindings(c cells, name string, findings []finding.Finding) {
 	for _, f := range findings {
 		c.Write([]string{name, "finding", f.Code, "", "", Safe(fmt.Sprintf("%s: %s", f.Severity, f.Message))})
 	}
 }
 
-func writeRows(c *csv.Writer, name string, rows []reconcile.Row) {
+func writeRows(c cells, name string, rows []reconcile.Row) {
 	for _, r := range rows {
 		bytes := ""
 		if r.Stage == reconcile.StoredStage {

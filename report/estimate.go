@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"io"
 	"math/big"
 
@@ -93,7 +92,7 @@ func estimateNotes(e *inspect.Estimate) []string {
 
 // estimateCSV writes an estimate in the rows of an inspection.
 func estimateCSV(w io.Writer, e *inspect.Estimate) error {
-	c := csv.NewWriter(w)
+	c := newCells(w)
 	c.Write(csvColumns)
 	name := Safe(e.Source.Location)
 	c.Write([]string{name, "model", "architecture", "", "", Safe(e.Model.Architecture)})

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +18,7 @@ type grid struct {
 func (g *grid) write(w io.Writer, format string) error {
 	switch format {
 	case "csv":
-		c := csv.NewWriter(w)
+		c := newCells(w)
 		head := make([]string, len(g.columns))
 		for i, name := range g.columns {
 			head[i] = strings.TrimSuffix(name, ":")
@@ -154,7 +153,7 @@ func (s *sheet) fill(fields []field) {
 }
 
 func (s *sheet) write(w io.Writer) error {
-	c := csv.NewWriter(w)
+	c := newCells(w)
 	c.Write(s.columns)
 	for _, row := range s.rows {
 		cells := make([]string, len(s.columns))

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 
@@ -16,7 +15,7 @@ func Verdict(w io.Writer, format string, v record.Verdict, first bool) error {
 	case "json", "jsonl":
 		return JSON(w, v, false)
 	case "csv":
-		c := csv.NewWriter(w)
+		c := newCells(w)
 		if first {
 			c.Write(verdictColumns)
 		}
