@@ -69,7 +69,7 @@ var codes = []Code{
 	{"HFI406", "buffers_stored", Note, "The file stores buffers, which are no parameters.", ""},
 	{"HFI407", "base_prefix_missing", Note, "The names lack the base model's prefix; the reference library adds it.", ""},
 	{"HFI408", "base_prefix_extra", Note, "The names carry a base prefix that the class does not have; the reference library drops it.", ""},
-	{"HFI409", "wrapper_prefix", Error, "The names carry the prefix of a wrapper; the reference library would find no weights and fill the model with random values.", "strip the prefix"},
+	{"HFI409", "wrapper_prefix", Error, "The names carry the prefix of a wrapper; the reference library would find no weights and fill the model with random values.", "take the prefix out of the names, or save the model without its wrapper"},
 	{"HFI410", "legacy_names", Note, "The names have legacy suffixes; the reference library renames them.", ""},
 	{"HFI411", "vocabulary_larger", Error, "The embeddings have more rows than the config's vocabulary; the reference library refuses the file.", "set vocab_size to the stored rows"},
 	{"HFI412", "vocabulary_smaller", Error, "The embeddings have fewer rows than the config's vocabulary.", "set vocab_size to the stored rows"},
@@ -125,8 +125,8 @@ var codes = []Code{
 	{"HFI614", "adapter_base_names", Note, "The adapter has the names of the base's modules in memory, which are not those of published files.", ""},
 
 	// 7xx: layouts and damage.
-	{"HFI701", "projections_fused", Error, "Projections that the class has apart are stored as one tensor; the reference library would fill them with random values.", "split them"},
-	{"HFI702", "projections_split", Error, "Projections that the class has in one tensor are stored apart; the reference library would fill them with random values.", "join them"},
+	{"HFI701", "projections_fused", Error, "Projections that the class has apart are stored as one tensor; the reference library would fill them with random values.", "split the tensor, one for each projection"},
+	{"HFI702", "projections_split", Error, "Projections that the class has in one tensor are stored apart; the reference library would fill them with random values.", "join them into one tensor"},
 	{"HFI703", "experts_stacked", Note, "The experts of a layer are stored in one tensor, as newer libraries hold them in memory.", ""},
 	{"HFI704", "experts_transposed", Error, "The experts of a layer are stored in one tensor whose rows and columns are exchanged; the reference library refuses it.", "exchange them"},
 	{"HFI705", "experts_unstacked", Error, "Experts are stored one by one that the class has in one tensor; the reference library would fill them with random values.", "stack them"},

@@ -131,7 +131,7 @@ func (a *arrangement) fuse() {
 		}
 	})
 	if about != nil {
-		a.find(finding.New("HFI701", fmt.Sprintf("%s: projections are fused in one tensor", strings.Join(finding.Names(about), ", "))).About(about...))
+		a.find(finding.New("HFI701", fmt.Sprintf("%s: one tensor holds several projections, for each of which the class has one", strings.Join(finding.Names(about), ", "))).About(about...))
 	}
 }
 

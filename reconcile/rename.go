@@ -132,10 +132,19 @@ func (m *matching) exchanges(stored *tally) []exchange {
 	return list
 }
 
+// wrapperText says what a wrapper has left on the names.
+func wrapperText(e exchange) string {
+	text := fmt.Sprintf("names begin with %q", e.stored)
+	if e.expected != "" {
+		text += fmt.Sprintf(" instead of %q", e.expected)
+	}
+	return text + ", the prefix of a wrapper that was around the model when it was saved"
+}
+
 func (m *matching) prefixFinding(e exchange) finding.Finding {
 	for _, w := range wrappers {
 		if strings.Contains(e.stored, w) && !strings.Contains(e.expected, w) {
-			return finding.New("HFI409", fmt.Sprintf("names begin with %q, which a wrapper put there, instead of %q", e.stored, e.expected))
+			return finding.New("HFI409", wrapperText(e))
 		}
 	}
 	if e.stored == "" {
