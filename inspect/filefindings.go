@@ -13,9 +13,11 @@ import (
 // their index.
 func fileFindings(c *safetensors.Checkpoint, in *Inspection) []finding.Finding {
 	var list []finding.Finding
-	for _, fault := range c.AllFaults() {
-		if fault.Kind != safetensors.KindDuplicateTensor { // told below, file by file
-			list = append(list, faultFinding(fault))
+	for _, same := range alike(c.AllFaults(), func(e *safetensors.Error) string {
+		return fmt.Sprint(e.Kind, e.File, "\n", e.Detail)
+	}) {
+		if same[0].Kind != safetensors.KindDuplicateTensor { // told below, file by file
+			list = append(list, repeated(faultFinding(same[0]), same, func(e *safetensors.Error) string { return e.Tensor }))
 		}
 	}
 	list = append(list, headerNotices(c)...)
@@ -81,7 +83,8 @@ func headerNotices(c *safetensors.Checkpoint) []finding.Finding {
 		if f.Header == nil {
 			continue
 		}
-		for _, n := range f.Header.Notices {
+		for _, same := range alike(f.Header.Notices, func(n safetensors.Notice) string { return fmt.Sprint(n.Kind, n.Detail) }) {
+			n := same[0]
 			at, said := first[n.Kind]
 			if said && n.Tensor == "" {
 				others[at]++
@@ -90,7 +93,7 @@ func headerNotices(c *safetensors.Checkpoint) []finding.Finding {
 			if n.Tensor == "" {
 				first[n.Kind] = len(list)
 			}
-			list = append(list, noticeFinding(n, f.Path))
+			list = append(list, repeated(noticeFinding(n, f.Path), same, func(n safetensors.Notice) string { return n.Tensor }))
 		}
 	}
 	for at, n := range others {

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,49 @@ func TestEscapingShards(t *testing.T) {
 		wantFound(t, in, "HFI210", finding.Error)
 		if in.Counts.StoredElements != *in.Counts.EstimatedParameters {
 			t.Errorf("%s: counted %d", bad, in.Counts.StoredElements)
+		}
+	}
+}
+
+// TestOnlyEscapingShards: an index that names nothing else is refused for that.
+func TestOnlyEscapingShards(t *testing.T) {
+	_, err := Inspect(context.Background(), safetensorstest.NewFolder(map[string]safetensorstest.Blob{
+		"model.safetensors.index.json": safetensorstest.Whole(safetensorstest.Index("", map[string]string{"a": "../model.safetensors"}))}), Options{})
+	if err == nil || !strings.Contains(err.Error(), `"../model.safetensors", which leads out of the folder`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestUnreadableEntries: entries of one header that are wrong in one way are one
+// finding, and what they should have held is not missing besides.
+func TestUnreadableEntries(t *testing.T) {
+	config := llama(64, 128, 2, 4, 2, 256, "")
+	for broken, says := range map[string]string{
+		`"shape":"64"`:       "shape is a string",
+		`"dtype":"BF99"`:     "unknown dtype",
+		`"data_offsets":[1]`: "numbers in data_offsets: 1 instead of 2",
+	} {
+		var header strings.Builder
+		at, bad := int64(0), 0
+		for _, one := range called(t, config, "BF16") {
+			entry := fmt.Sprintf(`"dtype":"BF16","shape":%s,"data_offsets":[%d,%d]`, strings.ReplaceAll(fmt.Sprint(one.Shape), " ", ","), at, at+2*elementsOf([]safetensorstest.Tensor{one}))
+			at += 2 * elementsOf([]safetensorstest.Tensor{one})
+			if strings.Contains(one.Name, "norm") {
+				key, _, _ := strings.Cut(broken, ":")
+				entry = regexp.MustCompile(key+`:(\[[^\]]*\]|"[^"]*")`).ReplaceAllString(entry, broken)
+				bad++
+			}
+			fmt.Fprintf(&header, `,%q:{%s}`, one.Name, entry)
+		}
+		in := inspected(t, config, map[string]safetensorstest.Blob{"model.safetensors": claimed("{" + header.String()[1:] + "}")})
+		wantFound(t, in, "HFI101", finding.Error, says, fmt.Sprintf("(and %d more)", bad-1))
+		for _, code := range []string{"HFI401", "HFI402", "HFI419"} {
+			if f := found(in, code); f != nil {
+				t.Errorf("%s: %+v", broken, f)
+			}
+		}
+		if *in.Ledger.Unexplained != 0 {
+			t.Errorf("%s: %d unexplained", broken, *in.Ledger.Unexplained)
 		}
 	}
 }

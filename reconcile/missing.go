@@ -14,6 +14,7 @@ import (
 func (m *matching) explainMissing() {
 	m.missingComputed()
 	m.listMissing()
+	m.missingEntries()
 	if !m.in.Checkpoint.Complete {
 		m.missingShards()
 		return
@@ -48,6 +49,31 @@ func (m *matching) listMissing() {
 		for _, name := range s.missingNames(mostMissing - len(m.missing)) {
 			m.missing = append(m.missing, MissingTensor{name, s.Shape, s.Each(), RoleName(s.Tensor)})
 		}
+	}
+}
+
+// missingEntries puts what was not found to the account of entries of a header that
+// cannot be counted: the header is refused for them.
+func (m *matching) missingEntries() {
+	var elements int64
+	var tensors []string
+	for _, file := range m.in.Checkpoint.Files {
+		if file.Header == nil {
+			continue
+		}
+		for i := range file.Header.Excluded {
+			name := file.Header.Excluded[i].Name
+			template, numbers := foldName(nil, name)
+			s, at := m.slots.forMember(string(template), &member{number: numbers})
+			if s == nil || s.section != "" || s.TiedTo != "" || s.Buffer || !s.take(at) {
+				continue
+			}
+			elements += s.Each()
+			tensors = append(tensors, name)
+		}
+	}
+	if elements > 0 {
+		m.addRow("unreadable_entries", "tensors whose entries in the header cannot be read", "", -elements, tensors)
 	}
 }
 

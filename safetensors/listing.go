@@ -44,8 +44,25 @@ func (r *reader) listFiles(ctx context.Context) error {
 		}
 	}
 	if !l.anyThere() && len(c.Unused) == 0 {
+		if unsafe := c.Index.unsafePath(); unsafe != nil {
+			return unsafe
+		}
 		return &Error{Kind: KindMissingShard, File: c.Set.Name(), Offset: -1,
 			Detail: "none of the set's weight files is there; " + download, Err: fs.ErrNotExist}
+	}
+	return nil
+}
+
+// unsafePath returns the fault of the first file that must not be opened, nil if
+// there is none.
+func (i *Index) unsafePath() error {
+	if i == nil {
+		return nil
+	}
+	for _, fault := range i.Faults {
+		if fault.Kind == KindUnsafePath {
+			return fault
+		}
 	}
 	return nil
 }
