@@ -57,28 +57,51 @@ func (c *Config) pyramid(prefix, classifier string, d Size, body ...Block) Model
 
 // resnet is He et al. 2015, arXiv:1512.03385.
 func resnet(c *Config) Model {
-	n, first := int(c.count("hidden_sizes")), c.Size("D₀", "embedding_size")
+	stages := c.resNetStages(false, nil)
+	return c.pyramid("resnet", "classifier.1", c.at("D", "hidden_sizes", int(c.count("hidden_sizes"))-1), stages.Body...)
+}
+
+// resNetStages are the stem and the stages of ResNet, and of that of RT-DETR, whose
+// stem has three small convolutions and whose shortcuts take means.
+func (c *Config) resNetStages(frozen bool, taken []int64) Backbone {
+	n, first, deep := int(c.count("hidden_sizes")), c.Size("D₀", "embedding_size"), c.ModelType() == "rt_detr_resnet"
+	norm, channels := batchNorm(frozen), c.Size("channels", "num_channels")
+	conv := func(name string, in, out Size, kernel int64) Block {
+		return Module(name, Convolution, Square("convolution", in, out, kernel), norm("normalization", out))
+	}
 	stem := c.photo().Halved(2)
-	view := stem.Halved(2)
+	body := []Block{conv("embedder.embedder", channels, first, 7).Seeing(stem)}
+	if half := c.ratio("D₀/2", first, Const(2)); deep {
+		body = []Block{Module("embedder.embedder", Convolution, conv("0", channels, half, 3), conv("1", half, half, 3), conv("2", half, first, 3)).Seeing(stem)}
+	}
 	layer := func(in, out Size, by int64, view View) []Block {
-		after := view.Halved(by)
+		after, shortcut := view.Halved(by), "shortcut"
 		var sub []Block
-		if in.Int() != out.Int() || by != 1 {
-			sub = append(sub, normedConv("shortcut", in, out, 1).Seeing(after))
+		basic := c.String("layer_type") == "basic"
+		if deep && (by == 2 && !basic || basic && in.Int() != out.Int()) {
+			shortcut = "shortcut.1"
 		}
-		if c.String("layer_type") == "basic" {
-			return append(sub, normedConv("layer.0", in, out, 3).Seeing(after), normedConv("layer.1", out, out, 3).Seeing(after))
+		if in.Int() != out.Int() || by != 1 {
+			sub = append(sub, conv(shortcut, in, out, 1).Seeing(after))
+		}
+		if basic {
+			return append(sub, conv("layer.0", in, out, 3).Seeing(after), conv("layer.1", out, out, 3).Seeing(after))
 		}
 		narrow, entry := c.ratio("D/4", out, Const(4)), view
 		if c.Bool("downsample_in_bottleneck") {
 			entry = after
 		}
-		return append(sub, normedConv("layer.0", in, narrow, 1).Seeing(entry), normedConv("layer.1", narrow, narrow, 3).Seeing(after),
-			normedConv("layer.2", narrow, out, 1).Seeing(after))
+		return append(sub, conv("layer.0", in, narrow, 1).Seeing(entry), conv("layer.1", narrow, narrow, 3).Seeing(after), conv("layer.2", narrow, out, 1).Seeing(after))
 	}
-	body := []Block{normedConv("embedder.embedder", c.Size("channels", "num_channels"), first, 7).Seeing(stem),
-		Stack("encoder.stages", Const(int64(n)), func(i int) []Block { return c.convStage(i, first, &view, c.Bool("downsample_in_first_stage"), layer) })}
-	return c.pyramid("resnet", "classifier.1", c.at("D", "hidden_sizes", n-1), body...)
+	view := stem.Halved(2)
+	var widths []Size
+	var views []View
+	body = append(body, Stack("encoder.stages", Const(int64(n)), func(i int) []Block {
+		stage := c.convStage(i, first, &view, c.Bool("downsample_in_first_stage"), layer)
+		widths, views = append(widths, c.at("D", "hidden_sizes", i)), append(views, view)
+		return stage
+	}))
+	return take(body, widths, views, taken)
 }
 
 // convStage is a list of layers of one width, the first of which makes the grid

@@ -3,7 +3,7 @@ package estimator
 import "slices"
 
 // Models that see images or videos and write no text.
-var visionFamily = slices.Concat(vitFamily, dualFamily, videoFamily, pyramidFamily)
+var visionFamily = slices.Concat(vitFamily, dualFamily, videoFamily, pyramidFamily, detectionFamily, segmentFamily)
 
 // Encoders of images alone, after ViT.
 var vitFamily = []Arch{

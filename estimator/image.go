@@ -35,6 +35,9 @@ type View struct {
 	Cut     bool     // the last windows are cut off instead
 	Packed  bool     // all images are one sequence, whose other images are masked
 
+	Levels   int64   // grids of so many sizes in one sequence, each half as fine as the one before; 0 is one
+	Pool     int64   // one query stands for a square of so many tokens a side; 0: each for itself
+	Itself   bool    // tokens attend to themselves by other means than scores
 	Reduce   int64   // one key stands for a square of so many tokens a side; 0: each for itself
 	Keys     int64   // keys, however many tokens; 0: as many as these
 	Order    Order   // of a video's frames

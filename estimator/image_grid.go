@@ -97,8 +97,10 @@ func (v *View) strided(g Grid) Grid {
 
 // pass is what the block's tokens look like in images of one grid.
 func (v *View) pass(p Pass, g Grid, each int64) Pass {
-	seen := Pass{Batch: each * g.Frames, Seq: v.tokens(g.Rows * g.Columns), Sight: p.Sight, seen: true, grid: g}
+	seen := Pass{Batch: each * g.Frames, Seq: v.tokens(v.places(g)), Sight: p.Sight, seen: true, grid: g}
 	switch {
+	case v.Itself:
+		seen.EncoderSeq = seen.Seq
 	case v.Order == Apart:
 		seen.Batch *= v.Frames
 	case v.Order == Across:
@@ -110,10 +112,25 @@ func (v *View) pass(p Pass, g Grid, each int64) Pass {
 	case v.Window > 0:
 		seen.Batch *= windows(g.Rows, v.Window) * windows(g.Columns, v.Window)
 		seen.Seq, seen.grid = v.Window*v.Window, Grid{1, v.Window, v.Window}
+		if v.Pool > 0 {
+			seen.Seq, seen.EncoderSeq = (v.Window/v.Pool)*(v.Window/v.Pool), seen.Seq
+		}
+	case v.Pool > 0:
+		seen.Seq, seen.EncoderSeq = (g.Rows/v.Pool)*(g.Columns/v.Pool), seen.Seq
 	case v.Reduce > 0:
 		seen.EncoderSeq = (g.Rows / v.Reduce) * (g.Columns / v.Reduce)
 	case v.Keys > 0:
 		seen.EncoderSeq = v.Keys
 	}
 	return seen
+}
+
+// places is how many places the grids of all levels have.
+func (v *View) places(g Grid) int64 {
+	n := g.Rows * g.Columns
+	for range v.Levels - 1 {
+		g.Rows, g.Columns = (g.Rows+1)/2, (g.Columns+1)/2
+		n += g.Rows * g.Columns
+	}
+	return n
 }
