@@ -51,8 +51,8 @@ CONFIG is a config.json, or - for one on standard input.`,
 	return cmd
 }
 
-// addExplain adds the flag that shows how figures come about. JSON has it always,
-// a spreadsheet never.
+// addExplain adds the flag that shows how figures come about. JSON has the
+// formulas always, a spreadsheet never.
 func addExplain(f *pflag.FlagSet, explain *bool) {
 	f.BoolVar(explain, "explain", false, "show each figure's formula, its numbers and its result (text and markdown)")
 }
