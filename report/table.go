@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,6 +53,16 @@ func (t *table) widths() (label, number int) {
 		}
 	}
 	return label, number
+}
+
+// fits reports whether no line is longer than width with columns of these widths,
+// or whether long ones go on in further lines.
+func (t *table) fits(width, label, number int) bool {
+	if width <= 0 || t.wraps {
+		return true
+	}
+	columns := len(t.indent) + label + 2 + number + 3
+	return !slices.ContainsFunc(t.lines, func(l line) bool { return columns+utf8.RuneCountInString(l.remark) > width })
 }
 
 func (t *table) write(w io.Writer, style Style) {

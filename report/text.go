@@ -41,11 +41,11 @@ func Text(w io.Writer, in *inspect.Inspection, details Details, style Style) {
 }
 
 // inLine writes counts above a ledger, their columns in line where that costs
-// little room.
+// little room, and no remark its end.
 func inLine(w io.Writer, style Style, counts, ledger *table) {
 	label, number := counts.widths()
 	l, n := ledger.widths()
-	if l-label <= mostPadding {
+	if l-label <= mostPadding && counts.fits(style.Width, max(label, l), max(number, n)) {
 		label, l = max(label, l), max(label, l)
 		number, n = max(number, n), max(number, n)
 	}
