@@ -152,15 +152,17 @@ func mellum(c *Config) Model {
 
 // gptOSS has a learned logit for each head beside the keys' (sinks), and biases
 // everywhere, in the experts too.
-func gptOSS(c *Config) Model {
+func gptOSS(c *Config) Model { return decoder(c, c.gptOSSLayers()) }
+
+func (c *Config) gptOSSLayers() Decoder {
 	packed := c.packedInOut("experts.gate_up_proj", "experts.down_proj")
-	return decoder(c, Decoder{Scored: []Block{Raw("sinks", Attention, c.A)}, Window: c.sliding(slidingAttention, fullAttention),
+	return Decoder{Scored: []Block{Raw("sinks", Attention, c.A)}, Window: c.sliding(slidingAttention, fullAttention),
 		FFN: c.routed(Routed{Count: "num_local_experts",
 			Gate: func(_ int, count Size) []Block { return []Block{Linear("router", c.D, count).Bias(true).As(Router)} },
 			Packed: func(count, used, f Size) []Block {
 				return append(packed(count, used, f), StackedBias("experts.gate_up_proj_bias", count, used, f.X(2)),
 					StackedBias("experts.down_proj_bias", count, used, c.D))
-			}})})
+			}})}
 }
 
 func kolibri1(c *Config) Model {

@@ -84,6 +84,9 @@ var taskSuffixes = []struct {
 	{"ForImageTextRetrieval", ImageTextRetrieval},
 	{"ModelWithProjection", Projection},
 	{"EncoderModel", EncoderOnly},
+	{"QuestionEncoder", EncoderOnly},
+	{"ContextEncoder", EncoderOnly},
+	{"DPRReader", QuestionAnswering},
 	{"Model", BaseModel},
 }
 
