@@ -72,7 +72,7 @@ func (in *Inspection) byLayer() {
 				places[key{stack, layer}] = at
 				in.ByLayer = append(in.ByLayer, LayerSum{Stack: stack, Layer: layer})
 			}
-			in.ByLayer[at].add(module, m.Tensor, claim.Logical/int64(claim.Len()))
+			in.ByLayer[at].add(module, m.Tensor, claim.Parameters(m))
 		}
 	}
 	slices.SortStableFunc(in.ByLayer, func(a, b LayerSum) int {

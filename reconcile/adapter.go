@@ -43,7 +43,8 @@ type adapterMatching struct {
 // call for.
 func ReconcileAdapter(in AdapterInput) (*AdapterResult, []finding.Finding) {
 	m := &adapterMatching{config: in.Config, kinds: make(map[*slot]*adapter.Tensor)}
-	m.matching = matching{in: Input{Checkpoint: in.Checkpoint}, groups: foldCheckpoint(in.Checkpoint), slots: newSlots()}
+	m.matching = matching{in: Input{Checkpoint: in.Checkpoint}, slots: newSlots()}
+	m.groups, m.loose = foldCheckpoint(in.Checkpoint, m.slots.has)
 	if in.Base != nil {
 		m.base = newSlots()
 		m.base.add(in.Base.Tensors(), "")

@@ -12,7 +12,8 @@ import (
 // those of the file: for a config that names no class. Of equals the first wins.
 func GuessClass(config *hfconfig.Config, checkpoint *safetensors.Checkpoint, candidates []string) string {
 	stored := make(map[string]bool)
-	for _, g := range foldCheckpoint(checkpoint) {
+	groups, _ := foldCheckpoint(checkpoint, func(string) bool { return false })
+	for _, g := range groups {
 		stored[modernName(g.template)] = true
 	}
 	best, bestScore := candidates[0], -1<<31

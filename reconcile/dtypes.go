@@ -19,7 +19,7 @@ func (m *matching) checkDTypes() {
 	byTemplate := make(map[string]map[safetensors.DType]bool)
 	for i := range m.claims {
 		c := &m.claims[i]
-		if c.Logical == 0 || c.packed || c.DType == safetensors.Unknown {
+		if c.Logical == 0 || c.packed || c.Loose || c.DType == safetensors.Unknown {
 			continue
 		}
 		byDType[c.DType] = append(byDType[c.DType], c)

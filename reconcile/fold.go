@@ -15,6 +15,13 @@ const mostNumbers = 4
 // names of that length, and looking into them could take for ever.
 const longestName = 1 << 12
 
+// mostGroups and mostShapes bound the groups of a checkpoint, and those of one
+// folded name: no model has as many. What is beyond is loose.
+const (
+	mostGroups = 1 << 16
+	mostShapes = 1 << 8
+)
+
 // group is all stored tensors that differ only in the numbers of their names.
 type group struct {
 	template string // name with "*" where a number stands, as the file spells it
@@ -43,29 +50,39 @@ func (g *group) each() int64 {
 	return n
 }
 
-// split moves the members for which ok holds out of the group and returns them.
+// split moves the members for which ok holds out of the group and returns them,
+// nil for none. It asks once for each member, in order, and copies nothing where
+// all have one answer, which is the usual case.
 func (g *group) split(ok func(*member) bool) []member {
-	first := 0
-	for first < len(g.members) && ok(&g.members[first]) {
-		first++
+	all := g.members
+	if len(all) == 0 {
+		return nil
 	}
-	if first == len(g.members) { // all of them, which is the usual case
-		all := g.members
+	first, run := ok(&all[0]), 1
+	for run < len(all) && ok(&all[run]) == first {
+		run++
+	}
+	switch {
+	case run == len(all) && !first:
+		return nil
+	case run == len(all):
 		g.members = nil
-		return all[:first:first]
+		return all[:run:run]
 	}
-	var taken []member // nil where there is none
-	taken = append(taken, g.members[:first]...)
-	rest := []member{g.members[first]}
-	for i := first + 1; i < len(g.members); i++ {
-		if ok(&g.members[i]) {
-			taken = append(taken, g.members[i])
+	same, other := slices.Clone(all[:run]), []member{all[run]}
+	for i := run + 1; i < len(all); i++ {
+		if ok(&all[i]) == first {
+			same = append(same, all[i])
 		} else {
-			rest = append(rest, g.members[i])
+			other = append(other, all[i])
 		}
 	}
-	g.members = rest
-	return taken
+	if first {
+		g.members = other
+		return same
+	}
+	g.members = same
+	return other
 }
 
 // template is a folded name, with the groups that bear it and the template that
@@ -81,14 +98,18 @@ type template struct {
 type folder struct {
 	templates map[string]*template
 	groups    []*group
+	loose     []*group // by dtype
+	known     func(name string) bool
 	last      *template
 	scratch   []byte
 }
 
 // foldCheckpoint sorts the tensors of a checkpoint into groups, in the order in
-// which they first occur. All members stand in one array.
-func foldCheckpoint(checkpoint *safetensors.Checkpoint) []*group {
-	f := &folder{templates: make(map[string]*template), last: new(template)}
+// which they first occur. All members stand in one array. A file can have a
+// million names: those beyond the bounds that are not known are loose, one group
+// for each dtype, without a name or a shape.
+func foldCheckpoint(checkpoint *safetensors.Checkpoint, known func(name string) bool) (groups, loose []*group) {
+	f := &folder{templates: make(map[string]*template), known: known, last: new(template)}
 	total := 0
 	for _, file := range checkpoint.Files {
 		if file.Header != nil {
@@ -104,7 +125,7 @@ func foldCheckpoint(checkpoint *safetensors.Checkpoint) []*group {
 	}
 	sorted := make([]member, total)
 	at := 0
-	for _, g := range f.groups {
+	for _, g := range slices.Concat(f.groups, f.loose) {
 		g.members = sorted[at : at : at+g.size]
 		at += g.size
 	}
@@ -114,10 +135,11 @@ func foldCheckpoint(checkpoint *safetensors.Checkpoint) []*group {
 		g.members = append(g.members, member{tensor, file, numbers[i]})
 		i++
 	}
-	return f.groups
+	return f.groups, f.loose
 }
 
-// templateOf finds the template of a name and takes the numbers out of it.
+// templateOf finds the template of a name and takes the numbers out of it; nil
+// for a name beyond the bounds.
 func (f *folder) templateOf(name string, numbers *[mostNumbers]int32) *template {
 	if next := f.last.next; next != nil && next.bears(name, numbers) {
 		f.last = next
@@ -126,23 +148,43 @@ func (f *folder) templateOf(name string, numbers *[mostNumbers]int32) *template 
 	f.scratch, *numbers = foldName(f.scratch[:0], name)
 	t := f.templates[string(f.scratch)]
 	if t == nil {
-		t = newTemplate(string(f.scratch))
-		f.templates[t.text] = t
+		text := string(f.scratch)
+		if len(f.templates) >= mostGroups && !f.known(text) {
+			return nil
+		}
+		t = newTemplate(text)
+		f.templates[text] = t
 	}
 	f.last.next, f.last = t, t
 	return t
 }
 
 func (f *folder) groupOf(tensor *safetensors.Tensor, t *template) *group {
+	if t == nil {
+		return f.looseOf(tensor.DType)
+	}
 	for _, g := range t.groups {
 		if g.dtype == tensor.DType && slices.Equal(g.shape, tensor.Shape) {
 			return g
 		}
 	}
+	if len(t.groups) >= mostShapes || len(f.groups) >= mostGroups && !f.known(t.text) {
+		return f.looseOf(tensor.DType)
+	}
 	g := &group{template: t.text, name: t.text, dtype: tensor.DType, shape: tensor.Shape}
 	t.groups = append(t.groups, g)
 	f.groups = append(f.groups, g)
 	return g
+}
+
+func (f *folder) looseOf(d safetensors.DType) *group {
+	for _, g := range f.loose {
+		if g.dtype == d {
+			return g
+		}
+	}
+	f.loose = append(f.loose, &group{dtype: d})
+	return f.loose[len(f.loose)-1]
 }
 
 // bears reports whether the template is the name's, and if so takes the numbers

@@ -75,6 +75,7 @@ func (m *matching) inferAll() {
 	for _, role := range order {
 		m.addRow(role, "inferred from names", "", sums[role], examples[role])
 	}
+	m.claimLoose(Inferred)
 	if n := buffers.frozen; n > 0 {
 		m.find(finding.New("HFI406", fmt.Sprintf("%s elements of weights and biases are taken for those of frozen batch norms, no parameters: they have statistics and no num_batches_tracked beside them", finding.Number(n))))
 	}

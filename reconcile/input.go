@@ -132,12 +132,21 @@ type Claim struct {
 	DType    safetensors.DType
 	Shape    []int64
 	Logical  int64 // parameters, all members together; 0 for buffers and bookkeeping
+	Loose    bool  // of many names and shapes: Template, Name and Shape say nothing
 
 	members []member
 }
 
 // Len is how many tensors the claim is on.
 func (c *Claim) Len() int { return len(c.members) }
+
+// Parameters is how many of the parameters a member holds.
+func (c *Claim) Parameters(one Member) int64 {
+	if c.Loose && c.Logical > 0 {
+		return one.Tensor.Elements()
+	}
+	return c.Logical / int64(c.Len())
+}
 
 // Members yields the tensors, in the order of the files.
 func (c *Claim) Members() iter.Seq[Member] {

@@ -17,6 +17,7 @@ import (
 type matching struct {
 	in     Input
 	groups []*group
+	loose  []*group
 	slots  *slots
 	unread []*group        // tensors of the model in files that the index does not name
 	strays map[string]bool // those files
@@ -85,7 +86,14 @@ var steps = []step{
 // Reconcile holds a checkpoint against a description, or counts it by roles
 // inferred from names where there is none.
 func Reconcile(in Input) (*Result, []finding.Finding) {
-	m := &matching{in: in, groups: foldCheckpoint(in.Checkpoint), slots: newSlots(), states: make(map[string]*quantState)}
+	m := &matching{in: in, slots: newSlots(), states: make(map[string]*quantState)}
+	if in.Model != nil {
+		m.slots.add(in.Model.Tensors(), "")
+		for _, section := range in.Model.Sections {
+			m.slots.add(in.Model.SectionTensors(section), section.Name)
+		}
+	}
+	m.groups, m.loose = foldCheckpoint(in.Checkpoint, m.slots.has)
 	totals := in.Checkpoint.Totals()
 	m.quant = in.quantization()
 	if in.Model == nil {
@@ -93,10 +101,6 @@ func Reconcile(in Input) (*Result, []finding.Finding) {
 		m.matchAliases()
 		m.inferAll()
 	} else {
-		m.slots.add(in.Model.Tensors(), "")
-		for _, section := range in.Model.Sections {
-			m.slots.add(in.Model.SectionTensors(section), section.Name)
-		}
 		for _, apply := range steps {
 			apply(m)
 		}

@@ -182,6 +182,7 @@ func (m *matching) missingHead() {
 // listUnexplained puts what is left on the list: nothing explains it.
 func (m *matching) listUnexplained() {
 	m.eachGroup(m.leftover)
+	m.claimLoose(Unexpected)
 	for _, s := range m.slots.all {
 		if s.section != "" || s.TiedTo != "" || s.Buffer || s.missing() <= 0 {
 			continue

@@ -108,6 +108,9 @@ func (s *slots) add(tensors []estimator.Tensor, section string) {
 	}
 }
 
+// has reports whether a folded name is an expected one.
+func (s *slots) has(name string) bool { return s.byTemplate[name] != nil }
+
 // forMember finds the slot that calls for a member of that name.
 func (s *slots) forMember(name string, m *member) (*slot, int64) {
 	for _, candidate := range s.byTemplate[name] {
