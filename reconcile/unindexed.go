@@ -59,7 +59,7 @@ func (m *matching) matchUnread() {
 	for _, file := range order {
 		list := needed[file]
 		m.addRow("unindexed_file", unindexedReason, "", sumOf(list), names(list))
-		m.find(finding.New("HFI216", fmt.Sprintf("%s holds %s tensors of the model and the index does not name the file", file, finding.Number(int64(len(list))))).
+		m.find(finding.New("HFI216", fmt.Sprintf("%s, which the index does not name, holds what the model needs: %s elements", file, finding.Number(sumOf(list)))).
 			About(names(list)...).In(file))
 	}
 	if elements > 0 {
