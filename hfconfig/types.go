@@ -2,7 +2,6 @@ package hfconfig
 
 import (
 	_ "embed"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -49,8 +48,8 @@ func (c *Class) declared(name string) string {
 // TakesList reports whether the class takes a list for the field: one value for
 // each layer, mostly. A class that is not known takes anything.
 func (c *Config) TakesList(field string) bool {
-	_, name, _ := c.stored(field)
-	declared := c.class.declared(name)
+	names := c.class.names(field)
+	declared := c.class.declared(names[len(names)-1])
 	return declared == "" || strings.Contains(declared, "[") || strings.Contains(declared, "list")
 }
 
@@ -184,15 +183,15 @@ func words(declared string) string {
 	return strings.Join(said, " or ")
 }
 
-// instead says how to write the value, where that is plain.
+// instead says how to write a number, where its value would do.
 func instead(v gjson.Result, wanted string) string {
-	switch {
-	case v.Type != gjson.Number && v.Type != gjson.String:
+	if v.Type != gjson.Number {
 		return ""
-	case v.Type == gjson.Number && isWhole(v.Raw) && admitsOne("float", gjson.Parse(v.Raw+".0")) && admits(wanted, gjson.Parse(v.Raw+".0")):
-		return fmt.Sprintf(" (write %s.0)", v.Raw)
-	case v.Type == gjson.Number && v.Num == float64(int64(v.Num)) && admits(wanted, gjson.Parse(strconv.FormatInt(int64(v.Num), 10))):
-		return fmt.Sprintf(" (write %d)", int64(v.Num))
+	}
+	for _, text := range []string{v.Raw + ".0", strconv.FormatFloat(v.Num, 'f', -1, 64)} {
+		if n, err := strconv.ParseFloat(text, 64); err == nil && n == v.Num && len(text) < 20 && admits(wanted, gjson.Parse(text)) {
+			return " (write " + text + ")"
+		}
 	}
 	return ""
 }
