@@ -5,7 +5,7 @@ var blipFamily = []Arch{
 	{"blip", "BlipForConditionalGeneration", blip},
 	{"blip-2", "Blip2ForConditionalGeneration", blip2},
 	{"blip_2_qformer", "Blip2QFormerModel", func(c *Config) Model {
-		return Model{Body: c.qFormer(c.Bool("use_qformer_text_input"), View{}), FLOPsByRule: true}
+		return Model{Body: c.qFormer(c.Bool("use_qformer_text_input"), View{}), FLOPsByRule: true, ImageEach: true}
 	}},
 	{"instructblip", "InstructBlipForConditionalGeneration", instructBlip},
 	{"instructblipvideo", "InstructBlipVideoForConditionalGeneration", instructBlip},
