@@ -82,7 +82,9 @@ type Composed struct {
 	Text     string                     // type of the language model, where not its config's own
 	Inner    func(text *Config) Model   // its description, where not that of its type
 	Parts    func(text *Config) []Block // what stands before it: towers, projectors
+	Renamed  map[string]string          // what modules of the language model are called otherwise
 	TextTies bool                       // its own config may tie the embeddings too
+	TiedBy   string                     // config field that overrules the usual one
 	Untied   bool                       // never tied
 	Outer    bool                       // a head of its own has the width and the vocabulary of the outer config
 }
@@ -93,7 +95,7 @@ func (c *Config) composed(d Composed) Model {
 	text, inner := c.language(d)
 	prefix := c.under(d.Layout.Prefix)
 	model := Model{Prefix: prefix, N: inner.N, D: inner.D, V: inner.V}
-	model.Body = append(d.Parts(text), Module(d.Layout.Name, NoRole, inner.Body...))
+	model.Body = append(d.Parts(text), Module(d.Layout.Name, NoRole, renamed(inner.Body, d.Renamed)...))
 	for _, section := range inner.Sections {
 		if !section.Beside {
 			section.Blocks = []Block{Module(d.Layout.Name, NoRole, section.Blocks...)}
@@ -104,9 +106,22 @@ func (c *Config) composed(d Composed) Model {
 	if d.Outer && !c.tied() {
 		width, rows = c.D, c.V
 	}
-	model.Head = c.head(join(prefix, d.Layout.Name+".embed_tokens.weight"), width, Heads{Head: d.Layout.Head, Rows: rows,
-		NeverTied: d.Untied, Tied: d.TextTies && text.BoolOr("tie_word_embeddings", false)})
+	model.Head = c.head(join(prefix, join(d.Layout.Name, "embed_tokens.weight")), width, Heads{Head: d.Layout.Head, Rows: rows,
+		NeverTied: d.Untied, TiedBy: d.TiedBy, Tied: d.TextTies && text.BoolOr("tie_word_embeddings", false)})
 	return model
+}
+
+// renamed gives modules other names, wherever they stand in the blocks.
+func renamed(blocks []Block, names map[string]string) []Block {
+	if len(names) == 0 {
+		return blocks
+	}
+	blocks = slices.Clone(blocks)
+	for i := range blocks {
+		blocks[i].Name = or(names[blocks[i].Name], blocks[i].Name)
+		blocks[i].Sub = renamed(blocks[i].Sub, names)
+	}
+	return blocks
 }
 
 // language is the language model of a composed one, and its config: text_config,

@@ -28,6 +28,13 @@ var exceptions = []exception{
 			}
 			return row
 		})},
+	{"cosmos3_edge", "the library gives its tower's modules the names of the language model's when it saves",
+		eachRow(func(row string) string {
+			if !strings.Contains(row, "visual.") {
+				return row
+			}
+			return strings.NewReplacer(".to_q.", ".q_proj.", ".to_k.", ".k_proj.", ".to_v.", ".v_proj.", ".up_proj.", ".fc1.", ".down_proj.", ".fc2.").Replace(row)
+		})},
 	{"kimi_k25", "the library renames the language model's layers and parts of the tower as if they were others when it saves; published files have these names",
 		eachRow(strings.NewReplacer("language_model.model.blocks.", "language_model.model.layers.", "language_model.blocks.", "language_model.layers.",
 			"model.mm_projector.", "mm_projector.", "vision_tower.encoder.patch_embed.", "vision_tower.patch_embed.").Replace)},
