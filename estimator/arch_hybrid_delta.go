@@ -44,6 +44,9 @@ func (c *Config) deltaDecoder(mixer Block, feedForward func(i int) Block) Model 
 			}
 			return mixer
 		}}
+	if c.Task == ConditionalGeneration { // the language model of one that sees, without its tower
+		d.Prefix = "model.language_model"
+	}
 	model := decoder(c, d)
 	model.Sections = []Section{{Name: "multi_token_prediction", Beside: true, Blocks: []Block{Module("mtp", NoRole,
 		RMSNorm("pre_fc_norm_embedding", c.D), RMSNorm("pre_fc_norm_hidden", c.D), Linear("fc", c.D.X(2), c.D).As(Projector),

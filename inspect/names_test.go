@@ -110,10 +110,9 @@ var namedCases = []namedCase{
 	{folder: "Arp1tMoga__fast_qwen", text: "Qwen3_5ForCausalLM", dtype: "BF16", scheme: storage{"mlx", "affine", 4, 32}, towers: 921460192,
 		rename: [][2]string{{"language_model.", ""}}, errors: []string{"HFI716"},
 		shapes: map[string]typed{"conv1d.weight": {"BF16", []int64{10240, 4, 1}}}},
-	{folder: "Qwen__Qwen3.5-9B-masidyai", text: "Qwen3_5ForCausalLM", dtype: "BF16", single: []string{"A_log", "linear_attn.norm.weight"},
-		rename: [][2]string{{"model.language_model.", "model."}}, towers: 912020960},
-	{folder: "bryce-hoehn__Qwen3.5-18B-REAP-A3B-Coding", dtype: "F16", rename: [][2]string{{"model.language_model.", "model."}}},
-	{folder: "bryce-hoehn__Qwen3.5-25B-REAP-A3B-Coding", dtype: "F16", rename: [][2]string{{"model.language_model.", "model."}}},
+	{folder: "Qwen__Qwen3.5-9B-masidyai", dtype: "BF16", single: []string{"A_log", "linear_attn.norm.weight"}},
+	{folder: "bryce-hoehn__Qwen3.5-18B-REAP-A3B-Coding", dtype: "F16"},
+	{folder: "bryce-hoehn__Qwen3.5-25B-REAP-A3B-Coding", dtype: "F16"},
 	{folder: "lizpreciatior__lzlv_70b_fp16_hf", dtype: "F16"}, // no total
 	{folder: "tiiuae__falcon-180B-chat", dtype: "BF16"},
 
