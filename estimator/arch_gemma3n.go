@@ -3,16 +3,21 @@ package estimator
 // gemma3n has towers for images and sound, whose tokens have embeddings of their
 // own besides.
 func gemma3n(c *Config) Model {
-	return c.languageModel("text_config", c.under("model"), "language_model", "lm_head", func(text *Config) []Block {
+	model := c.languageModel("text_config", c.under("model"), "language_model", "lm_head", func(text *Config) []Block {
 		vision, audio := c.part("vision_config"), c.part("audio_config")
-		return []Block{mobileNetV5().tower("vision"), vision.hardTokens("embed_vision", text.D),
-			audio.gemma3nAudio(), audio.hardTokens("embed_audio", text.D)}
+		return []Block{mobileNetV5(), vision.hardTokens("embed_vision", text.D).Seeing(mobileView.Coarser(48)),
+			audio.gemma3nAudio(), audio.hardTokens("embed_audio", text.D).tower("")}
 	})
+	model.FLOPsByRule = true // timm, which has the tower, was not run
+	return model
 }
+
+// mobileView is the pixels of the one size of image that the tower takes.
+var mobileView = View{Sides: [2]int64{768, 768}, Patch: [2]int64{1, 1}}
 
 func (c *Config) hardTokens(name string, out Size) Block {
 	return Module(name, Projector, Token("embedding", c.V, c.D), RMSNorm("hard_embedding_norm", c.D), RMSNorm("soft_embedding_norm", c.D),
-		Linear("embedding_projection", c.D, out), Unweighted("embedding_post_projection_norm", out)).tower("")
+		Linear("embedding_projection", c.D, out), Unweighted("embedding_post_projection_norm", out))
 }
 
 // gemma3nAudio is a Conformer like Gemma 4's.
@@ -41,8 +46,8 @@ func (c *Config) gemma3nAudio() Block {
 // key head, in four stages, and a fusion of the last two.
 func mobileNetV5() Block {
 	stem := Module("conv_stem", Convolution, conv2d("conv", 3, 64, 3).Bias(true), RMSNorm("bn", Const(64)))
-	fusion := Module("msfa", Convolution, Module("ffn", Convolution, pointwise("pw_exp", 1920, 3840), pointwise("pw_proj", 3840, 2048)), RMSNorm("norm", Const(2048)))
-	return Module("vision_tower.timm_model", Convolution, stem,
+	fusion := Module("msfa", Convolution, Module("ffn", Convolution, pointwise("pw_exp", 1920, 3840), pointwise("pw_proj", 3840, 2048)), RMSNorm("norm", Const(2048))).Seeing(mobileView.Halved(16))
+	return Module("vision_tower.timm_model", Convolution, stem.Seeing(mobileView.Halved(2)),
 		stage("0", 3, func(i int) []Block {
 			in := []int64{64, 128, 128}[i]
 			return []Block{conv2d("conv_exp", in, 4*in, 3), RMSNorm("bn1", Const(4*in)), conv2d("conv_pwl", 4*in, 128, 1), RMSNorm("bn2", Const(128))}
@@ -75,11 +80,13 @@ func mobileNetV5() Block {
 			}
 			return bottleneck(1280, 2, 1280, 0, 0)
 		}),
-		fusion)
+		fusion).InTower("vision")
 }
 
+// stage is blocks on a grid half as fine as that of the stage before.
 func stage(name string, count int64, layer func(i int) []Block) Block {
-	return Stack("blocks."+name, Const(count), layer)
+	shrunk := map[string]int64{"0": 4, "1": 8, "2": 16, "3": 32}[name]
+	return Stack("blocks."+name, Const(count), layer).Seeing(mobileView.Halved(shrunk))
 }
 
 func conv2d(name string, in, out, side int64) Block {
@@ -98,12 +105,18 @@ func depthwise(name string, channels, side int64) Block {
 
 // bottleneck widens, convolves each channel before (start) and between (mid),
 // and narrows again; 0 is no convolution.
+// The convolution between strides where a block begins a stage; what is before it
+// runs on the finer grid.
 func bottleneck(in, times, out, start, mid int64) []Block {
 	var blocks []Block
-	if start > 0 {
-		blocks = append(blocks, depthwise("dw_start", in, start))
+	finer := func(b Block) Block { return b }
+	if fine := map[int64]int64{128: 4, 256: 8, 640: 16}[in]; out > in && mid > 0 {
+		finer = func(b Block) Block { return b.Seeing(mobileView.Halved(fine)) }
 	}
-	blocks = append(blocks, pointwise("pw_exp", in, in*times))
+	if start > 0 {
+		blocks = append(blocks, finer(depthwise("dw_start", in, start)))
+	}
+	blocks = append(blocks, finer(pointwise("pw_exp", in, in*times)))
 	if mid > 0 {
 		blocks = append(blocks, depthwise("dw_mid", in*times, mid))
 	}
@@ -111,16 +124,23 @@ func bottleneck(in, times, out, start, mid int64) []Block {
 }
 
 // mobileAttention has one key and value head of h features for all queries, read
-// from fewer pixels where a convolution of the given side strides over them.
+// from a quarter of the pixels where a convolution of the given side strides over
+// them.
 func mobileAttention(d, h, side int64) []Block {
-	heads := map[int64]int64{64: 12, 96: 16}[h]
+	heads, view := map[int64]int64{64: 12, 96: 16}[h], mobileView.Halved(map[int64]int64{64: 16, 96: 32}[h])
+	coarse := view
+	if side > 0 {
+		view, coarse = view.Reduced(2), view.Halved(2)
+	}
 	read := func(name string) Block {
 		b := Module(name, Attention, conv2d("proj", d, h, 1).As(Attention))
 		if side > 0 {
 			b.Sub = append([]Block{conv2d("down_conv", 1, d, side).As(Attention), RMSNorm("norm", Const(d))}, b.Sub...)
 		}
-		return b
+		return b.Seeing(coarse)
 	}
-	return []Block{RMSNorm("norm", Const(d)), Module("attn", Attention, conv2d("query.proj", d, heads*h, 1).As(Attention), read("key"), read("value"),
-		conv2d("output.proj", heads*h, d, 1).As(Attention)), Raw("layer_scale.gamma", Attention, Const(d))}
+	scores := GQA(Const(heads), Const(1), Const(h), 0)
+	scores.Bidirected, scores.Cross = true, side > 0
+	return []Block{RMSNorm("norm", Const(d)), AttentionBlock("attn", scores, conv2d("query.proj", d, heads*h, 1).As(Attention), read("key"), read("value"),
+		conv2d("output.proj", heads*h, d, 1).As(Attention)).Seeing(view), Raw("layer_scale.gamma", Attention, Const(d))}
 }
