@@ -3,4 +3,4 @@ package estimator
 import "slices"
 
 // Language models that see, by whose mould they are in.
-var sightFamily = slices.Concat(qwenSightFamily, llavaFamily, glmSightFamily, ideficsFamily, blipFamily, compressedSightFamily)
+var sightFamily = slices.Concat(qwenSightFamily, llavaFamily, glmSightFamily, ideficsFamily, blipFamily, compressedSightFamily, pairFamily)

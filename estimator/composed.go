@@ -148,6 +148,11 @@ func (c *Config) languageModel(field, prefix, name, head string, others func(tex
 // whole returns the config of a field and the whole model that it describes, with
 // the head of its type's usual class, as a module.
 func (c *Config) whole(field, name string) (*Config, Model, Block) {
+	return c.wholeAs(field, name, OtherTask)
+}
+
+// wholeAs is the same with a head for a task, where it is no other one.
+func (c *Config) wholeAs(field, name string, task Task) (*Config, Model, Block) {
 	part := c.part(field)
 	arch, ok := c.inner.lookup(part.ModelType())
 	if !ok {
@@ -155,6 +160,9 @@ func (c *Config) whole(field, name string) (*Config, Model, Block) {
 		return part, Model{}, Block{}
 	}
 	part.Class, part.Task = arch.Class, taskOf(arch.Class)
+	if task != OtherTask {
+		part.Task = task
+	}
 	model := arch.Describe(part)
 	block := Module(name, NoRole, append([]Block{{Name: model.Prefix, Sub: model.Body}}, model.Head...)...)
 	return part, model, block.tiedBelow(name)
