@@ -8,7 +8,7 @@ import (
 )
 
 // Encoders of text and encoder-decoders beside BERT's and BART's closest kin.
-var textFamily = slices.Concat(bertKinFamily, disentangledFamily, rotaryFamily, t5KinFamily, seq2seqKinFamily, textOddFamily)
+var textFamily = slices.Concat(bertKinFamily, disentangledFamily, rotaryFamily, t5KinFamily, seq2seqKinFamily, textOddFamily, textMoreFamily)
 
 // named reports whether a field, a list or a text of words between bars, holds
 // the word.

@@ -117,7 +117,7 @@ func (c *Config) first(symbol string, fields ...string) Size {
 
 func (c *Config) firstOr(symbol string, otherwise Size, fields ...string) Size {
 	for _, field := range fields {
-		if c.Value(field).IsArray() && c.TakesList(field) { // one number a layer: SizeAt
+		if v := c.Value(field); (v.IsArray() || v.IsObject()) && c.TakesList(field) { // one number a layer, SizeAt, or a part
 			return unknown(symbol, c.WhyNoInt(field))
 		}
 		if n, ok := c.Nullable(field); ok {
