@@ -3,7 +3,7 @@ package estimator
 import "slices"
 
 // Models that see images or videos and write no text.
-var visionFamily = slices.Concat(vitFamily, dualFamily, videoFamily, pyramidFamily, detectionFamily, segmentFamily)
+var visionFamily = slices.Concat(vitFamily, dualFamily, videoFamily, pyramidFamily, detectionFamily, segmentFamily, mixedFamily)
 
 // Encoders of images alone, after ViT.
 var vitFamily = []Arch{

@@ -36,6 +36,8 @@ type View struct {
 	Packed  bool     // all images are one sequence, whose other images are masked
 
 	Levels   int64   // grids of so many sizes in one sequence, each half as fine as the one before; 0 is one
+	Cells    int64   // the places at which patches of so many tokens a side have the same; 0: all see each other
+	KeysBy   Stride  // makes the grid of the keys coarser
 	Pool     int64   // one query stands for a square of so many tokens a side; 0: each for itself
 	Itself   bool    // tokens attend to themselves by other means than scores
 	Reduce   int64   // one key stands for a square of so many tokens a side; 0: each for itself

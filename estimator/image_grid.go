@@ -115,6 +115,10 @@ func (v *View) pass(p Pass, g Grid, each int64) Pass {
 		if v.Pool > 0 {
 			seen.Seq, seen.EncoderSeq = (v.Window/v.Pool)*(v.Window/v.Pool), seen.Seq
 		}
+	case v.Cells > 0:
+		seen.Batch, seen.Seq = seen.Batch*v.Cells*v.Cells, windows(g.Rows, v.Cells)*windows(g.Columns, v.Cells)
+	case v.KeysBy != (Stride{}):
+		seen.EncoderSeq = v.KeysBy.side(g.Rows)*v.KeysBy.side(g.Columns) + v.Beside
 	case v.Pool > 0:
 		seen.Seq, seen.EncoderSeq = (g.Rows/v.Pool)*(g.Columns/v.Pool), seen.Seq
 	case v.Reduce > 0:

@@ -180,7 +180,7 @@ func (f *fingerprint) view(v *View) {
 	}
 	f.flag(v.Cut)
 	f.flag(v.Packed)
-	for _, n := range []int64{v.Levels, v.Pool, v.Reduce, v.Keys, int64(v.Order), v.Frames, v.Multiple, int64(math.Float64bits(v.Keep))} {
+	for _, n := range []int64{v.Levels, v.Pool, v.Cells, v.KeysBy.Kernel, v.KeysBy.By, v.KeysBy.Pad, v.Reduce, v.Keys, int64(v.Order), v.Frames, v.Multiple, int64(math.Float64bits(v.Keep))} {
 		f.number(n)
 	}
 	f.flag(v.Up)
