@@ -102,3 +102,36 @@ func FrontEnd(name string, steps []Step, layer func(i int) []Block) Block {
 func GroupedConv(name string, in, out Size, groups int64, kernel Size) Block {
 	return Conv(name, Named("Cg", in.Int()/max(1, groups)), out, kernel)
 }
+
+// withinAs returns the config of a field and the model that it describes, with
+// the head for a task.
+func (c *Config) withinAs(field string, task Task) (*Config, Model) {
+	part := c.part(field)
+	part.Task = task
+	arch, ok := c.inner.lookup(part.ModelType())
+	if !ok {
+		c.inner.unknown = part.ModelType()
+		return part, Model{}
+	}
+	return part, arch.Describe(part)
+}
+
+// under makes a module of a whole model, its head included.
+func (m Model) under(name string) Block {
+	whole := Module(name, NoRole, append([]Block{{Name: m.Prefix, Sub: m.Body}}, m.Head...)...)
+	return whole.retied(name)
+}
+
+// retied puts a prefix before the names of what tensors share.
+func (b Block) retied(prefix string) Block {
+	b.Params, b.Sub = slices.Clone(b.Params), slices.Clone(b.Sub)
+	for i := range b.Params {
+		if b.Params[i].TiedTo != "" {
+			b.Params[i].TiedTo = join(prefix, b.Params[i].TiedTo)
+		}
+	}
+	for i := range b.Sub {
+		b.Sub[i] = b.Sub[i].retied(prefix)
+	}
+	return b
+}

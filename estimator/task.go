@@ -34,6 +34,9 @@ const (
 	CTC // transcription frame by frame
 	FrameClassification
 	SpeakerVector
+	SpeechToText
+	TextToSpeech
+	SpeechToSpeech
 	TaughtClassification // classification with a second classifier, which learns from a teacher
 	ObjectDetection
 	SemanticSegmentation
@@ -64,6 +67,9 @@ var taskSuffixes = []struct {
 	{"MTModel", ConditionalGeneration},
 	{"ForAudioClassification", AudioClassification},
 	{"ForCTC", CTC},
+	{"ForSpeechToText", SpeechToText},
+	{"ForTextToSpeech", TextToSpeech},
+	{"ForSpeechToSpeech", SpeechToSpeech},
 	{"ForRNNT", CTC},
 	{"ForTDT", CTC},
 	{"ForAudioFrameClassification", FrameClassification},
