@@ -56,14 +56,16 @@ func (c *Config) merged() (View, Size) {
 }
 
 // qwen25Vision attends within windows in all layers but a few.
-func (c *Config) qwen25Vision() []Block {
+func (c *Config) qwen25Vision() []Block { return c.qwen25VisionAs(blockNames()) }
+
+func (c *Config) qwen25VisionAs(names Names) []Block {
 	merged, wide := c.merged()
 	whole, side := c.image(), c.Int("spatial_merge_size")
 	window := c.Int("window_size") / max(1, side) / max(1, whole.Patch[0]) * side
 	full := c.Ints("fullatt_block_indexes")
 	merger := Module("merger", Projector, RMSNorm("ln_q", c.D).Seeing(whole), Linear("mlp.0", wide, wide).Bias(true),
 		Linear("mlp.2", wide, c.Size("O", "out_hidden_size")).Bias(true)).Seeing(merged)
-	return c.towerBlocks(Tower{Names: blockNames(), Patch: "patch_embed.proj", BarePatch: true, Norm: RMSNorm, After: []Block{merger},
+	return c.towerBlocks(Tower{Names: names, Patch: "patch_embed.proj", BarePatch: true, Norm: RMSNorm, After: []Block{merger},
 		Layers: func(i int) View {
 			if slices.Contains(full, int64(i)) {
 				return whole

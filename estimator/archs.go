@@ -14,7 +14,8 @@ type Arch struct {
 
 // architectures lists every description, by model type.
 var architectures = slices.Concat(gptFamily, llamaFamily, routedFamily, recurrentFamily, bertFamily,
-	crossFamily, contrastiveFamily, visionFamily, imageTextFamily, remoteFamily, waveFamily, listenFamily, fastConformerFamily, speechFamily, codecFamily, voiceFamily)
+	crossFamily, contrastiveFamily, visionFamily, imageTextFamily, remoteFamily, waveFamily, listenFamily, fastConformerFamily, speechFamily, codecFamily, voiceFamily,
+	seamlessFamily, hearFamily, seriesFamily)
 
 // Lookup returns the description of a model type.
 func Lookup(modelType string) (Arch, bool) {

@@ -20,7 +20,7 @@ func (m *Model) Cache() []CacheLayer {
 		if s != nil && (s.Borrowed || s.Bidirected) {
 			s = nil
 		}
-		if s == nil && len(l.block.States) == 0 {
+		if s == nil && len(l.block.States) == 0 || l.used.Int() == 0 {
 			return
 		}
 		layers = append(layers, CacheLayer{l.template(Param{}), l.layer, l.used.Int(), s, l.block.States})

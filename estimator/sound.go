@@ -10,14 +10,15 @@ type Step struct{ Kernel, Stride, Pad int64 } // Pad is that of both sides toget
 // front end of convolutions runs on more than it leaves, what follows one with a
 // stride on fewer. Spans add up from the outermost block on.
 type Span struct {
-	Heard  bool   // on the tokens of the encoder, in a pass of their own: none after the first step
-	Clip   int64  // cut into clips of so many tokens, the last one padded; 0: whole
-	Window int64  // cut into windows of so many tokens, the last one shorter; 0: whole
-	Length int64  // on so many positions instead; 0: as many as there are
-	Before []Step // on what these take to leave the tokens: the shortest that does, or what they leave where they are transposed
-	After  []Step // on what these leave of the tokens
-	Plus   int64  // and so many positions more
-	Memory bool   // not the block's own tokens, but those of the encoder that it attends to
+	Heard   bool   // on the tokens of the encoder, in a pass of their own: none after the first step
+	Clip    int64  // cut into clips of so many tokens, the last one padded; 0: whole
+	Window  int64  // cut into windows of so many tokens, the last one shorter; 0: whole
+	Length  int64  // on so many positions instead; 0: as many as there are
+	Before  []Step // on what these take to leave the tokens: the shortest that does, or what they leave where they are transposed
+	After   []Step // on what these leave of the tokens
+	Plus    int64  // and so many positions more
+	Queries int64  // so many learned queries attend to the positions, in their place
+	Memory  bool   // not the block's own tokens, but those of the encoder that it attends to
 }
 
 // back returns the shortest input of which a step leaves n positions.
@@ -59,7 +60,9 @@ func (s *Span) passes(p Pass) []Pass {
 	if s.Window > 0 {
 		return windowed(p, s.Window)
 	}
-	p.Seq = s.length(p.Seq)
+	if p.Seq = s.length(p.Seq); s.Queries > 0 {
+		p.Seq, p.EncoderSeq = s.Queries, p.Seq
+	}
 	return []Pass{p}
 }
 

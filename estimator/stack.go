@@ -203,6 +203,7 @@ func (f *fingerprint) span(s *Span) {
 	f.number(s.Plus)
 	f.number(s.Window)
 	f.number(s.Length)
+	f.number(s.Queries)
 	for _, steps := range [][]Step{s.Before, s.After} {
 		f.number(int64(len(steps)))
 		for _, step := range steps {

@@ -37,6 +37,8 @@ const (
 	SpeechToText
 	TextToSpeech
 	SpeechToSpeech
+	TextToText
+	Prediction           // of a time series
 	TaughtClassification // classification with a second classifier, which learns from a teacher
 	ObjectDetection
 	SemanticSegmentation
@@ -70,6 +72,8 @@ var taskSuffixes = []struct {
 	{"ForSpeechToText", SpeechToText},
 	{"ForTextToSpeech", TextToSpeech},
 	{"ForSpeechToSpeech", SpeechToSpeech},
+	{"ForTextToText", TextToText},
+	{"ForPrediction", Prediction},
 	{"ForRNNT", CTC},
 	{"ForTDT", CTC},
 	{"ForAudioFrameClassification", FrameClassification},
