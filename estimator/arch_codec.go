@@ -139,7 +139,7 @@ func encodec(c *Config) Model {
 		return []Block{Module("codebook", Other, Buffer("inited", Const(1)), Buffer("cluster_size", count), Buffer("embed", count, width), Buffer("embed_avg", count, width))}
 	})
 	search := Block{Name: "search", Extra: nearest(used, count, width)}
-	return Model{Body: []Block{c.seanetEncoder(d), quantizer, search, c.seanetDecoder(d)}, FLOPsByRule: true}
+	return Model{Body: []Block{c.seanetEncoder(d), quantizer.idle(), search, c.seanetDecoder(d)}, FLOPsByRule: true}
 }
 
 // groupNormed puts a norm of its own beside a convolution.
@@ -217,7 +217,7 @@ func mimi(c *Config) Model {
 		layers := Stack("layers", books, func(int) []Block {
 			return []Block{Module("codebook", Other, Buffer("initialized", Const(1)), Buffer("cluster_usage", count), Buffer("embed_sum", count, width))}
 		})
-		return Module("quantizer."+name, Other, slices.Concat(lead, []Block{layers}, back)...)
+		return Module("quantizer."+name, Other, slices.Concat(lead, []Block{layers.idle()}, back)...)
 	}
 	return Model{Body: slices.Concat(c.mimiEncoder(), []Block{quantizer("semantic_residual_vector_quantizer", semantic),
 		quantizer("acoustic_residual_vector_quantizer", Named("acoustic", max(0, c.Int("num_quantizers")-semantic.Int())))}, c.mimiDecoder())}

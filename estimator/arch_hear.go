@@ -97,13 +97,15 @@ func (c *Config) qwen3OmniVision() []Block {
 // graniteSpeech asks what a Conformer heard by learned queries, a few for each
 // window (Saon et al. 2025, arXiv:2505.08699).
 func graniteSpeech(c *Config) Model {
-	return c.composed(Composed{Layout: Layout{"", "language_model.model", "language_model.lm_head"}, Parts: func(text *Config) []Block {
+	model := c.composed(Composed{Layout: llavaLayout, Parts: func(text *Config) []Block {
 		encoder, window := c.part("encoder_config"), c.Int("window_size")
 		queries := window / max(1, c.Int("downsample_rate"))
 		q, inner := c.within("projector_config")
 		projector := Module("projector", Projector, Raw("query", Other, Const(1), Named("queries", queries), q.D), Module("qformer", NoRole, inner.Body...), Linear("linear", q.D, text.D).Bias(true))
 		return []Block{encoder.graniteConformer().Hearing(0).InTower("audio"), projector.Spanning(Span{Clip: window, Queries: queries}).Hearing(0)}
 	}})
+	model.FLOPsByRule = true // the first layer projects the queries once for all windows
+	return model
 }
 
 // graniteConformer attends within pieces, with a vector for each distance, and

@@ -92,7 +92,11 @@ func (c *Config) qFormer(text bool, view View) []Block {
 		}
 		return append(layer, feedForward("_query"))
 	})
-	return []Block{Module("", Projector, LayerNorm("layernorm", c.D), layers).Seeing(view)}
+	whole := Module("", Projector, LayerNorm("layernorm", c.D), layers)
+	if view == (View{}) {
+		return []Block{whole}
+	}
+	return []Block{whole.Seeing(view)}
 }
 
 // queried is the view of an image through so many learned queries.

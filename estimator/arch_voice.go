@@ -110,11 +110,16 @@ func (c *Config) barkCausal(name string) Block {
 func (c *Config) barkFine(name string) Block {
 	total, given := c.Size("books", "n_codes_total"), c.Int("n_codes_given")
 	tied := c.BoolOr("tie_word_embeddings", true)
-	heads := Stack("lm_heads", Const(max(0, total.Int()-given)), func(i int) []Block {
-		return []Block{Linear("", c.D, c.Size("Vo", "output_vocab_size")).As(Head).TiedTo(numbered(name+".input_embeds_layers", i+1)+".weight", tied)}
-	})
-	return Module(name, NoRole, Stack("input_embeds_layers", total, func(int) []Block { return []Block{Token("", c.Size("V", "input_vocab_size"), c.D)} }),
-		Position("position_embeds_layer", c.Size("C", "block_size"), c.D), c.barkLayers(nil, LayerNorm), LayerNorm("layernorm_final", c.D), heads)
+	var tables, heads []Block
+	for i := range int(min(mostLayers, total.Int())) {
+		tables = append(tables, Token(numbered("input_embeds_layers", i), c.Size("V", "input_vocab_size"), c.D))
+		if int64(i) >= given {
+			heads = append(heads, Linear(numbered("lm_heads", i-int(given)), c.D, c.Size("Vo", "output_vocab_size")).As(Head).
+				TiedTo(numbered(name+".input_embeds_layers", i-int(given)+1)+".weight", tied))
+		}
+	}
+	return Module(name, NoRole, slices.Concat(tables, []Block{Position("position_embeds_layer", c.Size("C", "block_size"), c.D), c.barkLayers(nil, LayerNorm),
+		LayerNorm("layernorm_final", c.D)}, heads)...)
 }
 
 // dia reads bytes and writes codes, all codebooks at once.
