@@ -3,6 +3,7 @@ package cost
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
@@ -79,5 +80,6 @@ func checkCosts(t *testing.T, name string, m *estimator.Model) {
 // learnsBias reports whether scores get a learned bias, which is beyond the fused
 // kernel: attention is then decomposed in 32 bits.
 func learnsBias(m *estimator.Model) bool {
-	return slices.ContainsFunc(m.Attentions(), func(a estimator.Attended) bool { return a.Scores.Saving.Bias == estimator.LearnedBias })
+	return slices.ContainsFunc(m.Attentions(), func(a estimator.Attended) bool { return a.Scores.Saving.Bias == estimator.LearnedBias }) ||
+		slices.ContainsFunc(m.Tensors(), func(t estimator.Tensor) bool { return t.Tower != "" && strings.Contains(t.Template, "relative_attention_bias") })
 }
