@@ -81,5 +81,7 @@ func checkCosts(t *testing.T, name string, m *estimator.Model) {
 // kernel: attention is then decomposed in 32 bits.
 func learnsBias(m *estimator.Model) bool {
 	return slices.ContainsFunc(m.Attentions(), func(a estimator.Attended) bool { return a.Scores.Saving.Bias == estimator.LearnedBias }) ||
-		slices.ContainsFunc(m.Tensors(), func(t estimator.Tensor) bool { return t.Tower != "" && strings.Contains(t.Template, "relative_attention_bias") })
+		slices.ContainsFunc(m.Tensors(), func(t estimator.Tensor) bool {
+			return t.Tower != "" && strings.Contains(t.Template, "relative_attention_bias")
+		})
 }
