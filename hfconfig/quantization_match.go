@@ -1,6 +1,7 @@
 package hfconfig
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -136,6 +137,16 @@ func (q *Quantization) For(module string) (Scheme, bool) {
 		return Scheme{}, false
 	}
 	return q.Scheme, true
+}
+
+// LeavesOut reports whether nothing in the config has a module quantised: a list
+// or an override says so, or no group is for it. Groups for classes other than
+// Linear may be for any.
+func (q *Quantization) LeavesOut(module string) bool {
+	if _, ok := q.For(module); ok {
+		return false
+	}
+	return q.Skips(module) || !slices.ContainsFunc(q.Groups, func(g SchemeGroup) bool { return slices.ContainsFunc(g.Targets, isClass) })
 }
 
 // keepsHead reports whether the output head stays as it is without being

@@ -41,6 +41,7 @@ func TestQuantisedDamage(t *testing.T) {
 		{fixture: "ct-mxfp4a16", tensor: q + ".weight_scale", change: as(safetensors.F8E8M0), code: "HFI507"},
 		{fixture: "ct-fp8", tensor: q + ".weight_scale", change: as(safetensors.F16), code: "HFI508"},
 		{fixture: "ct-fp8", config: `"ignore": [=>"ignore": ["re:.*q_proj", `, code: "HFI516", about: q + ".weight"},
+		{fixture: "ct-w4a16-sym-g128", config: `"Linear"=>"re:.*mlp.*"`, code: "HFI516", about: q + ".weight_packed"},
 		{fixture: "fp8-block-128", tensor: q + ".weight", change: as(safetensors.U8), code: "HFI505"},
 		{fixture: "fp8-block-128", tensor: q + ".weight", change: as(safetensors.F32), code: "HFI517"},
 		{fixture: "fp8-block-128", tensor: q + ".weight_scale_inv", change: as(safetensors.I32), code: "HFI509"},

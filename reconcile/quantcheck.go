@@ -90,7 +90,7 @@ func (m *matching) checkLeftOut() {
 	var list []string
 	for _, u := range m.unpacked {
 		for i := range u.carrier.members {
-			if !u.scheme.stray && m.quant.Skips(u.module(i)) {
+			if !u.scheme.stray && m.quant.LeavesOut(u.module(i)) && m.quant.LeavesOut(u.describedModule(i)) {
 				list = append(list, u.carrier.members[i].tensor.Name)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/hfconfig"
 	"github.com/hf-inspect/hf-inspect/safetensors"
 )
@@ -113,6 +114,11 @@ func (m *matching) schemeFor(b *bundle) (hfconfig.Scheme, bool) {
 func (b *bundle) module(i int) string {
 	name := b.carrier.members[i].tensor.Name
 	return name[:max(len(name)-len(b.carrier.suffix), 0)]
+}
+
+// describedModule is the same under the description's names.
+func (b *bundle) describedModule(i int) string {
+	return estimator.Fill(b.stem, func(at int) string { return strconv.Itoa(int(b.carrier.members[i].number[min(at, mostNumbers-1)])) })
 }
 
 // candidates lists parameters to try, those that the config declares first.
