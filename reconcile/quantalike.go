@@ -56,7 +56,7 @@ func (m *matching) checkModelDType() {
 		}
 	}
 	for _, u := range m.unpacked {
-		if u.scheme.stray {
+		if u.scheme.stray || u.scheme.model {
 			odd(&u.carrier)
 		}
 		for i := range u.parts {

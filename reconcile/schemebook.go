@@ -40,12 +40,12 @@ var bookSchemes = []scheme{
 			part{suffix: ".tables", dtypes: floats, shape: func(w *weight) []int64 { return []int64{1 << w.bits} }}.as(codebookPart),
 			part{suffix: ".tables2", dtypes: floats, shape: func(w *weight) []int64 { return []int64{1 << w.bits, 1 << w.bits, 2} }}.as(codebookPart)}},
 
-	{method: "compressed-tensors", form: "sparse-bitmask", formats: []string{"sparse-bitmask"}, carrier: ".compressed", logical: ".weight", dtypes: floats | fp8 | i8, tune: kept,
+	{method: "compressed-tensors", form: "sparse-bitmask", formats: []string{"sparse-bitmask"}, model: true, carrier: ".compressed", logical: ".weight", dtypes: floats | fp8 | i8, tune: kept,
 		stored:  func(w *weight) []int64 { return []int64{w.books[0]} },
 		inverse: bitmaskShape,
 		parts: append(sparseParts(pair),
 			part{suffix: ".row_offsets", dtypes: i64, shape: byRow}.as(indexPart))},
-	{method: "compressed-tensors", form: "sparse-24-bitmask", formats: []string{"sparse-24-bitmask"}, carrier: ".compressed", logical: ".weight", dtypes: floats | fp8 | i8,
+	{method: "compressed-tensors", form: "sparse-24-bitmask", formats: []string{"sparse-24-bitmask"}, model: true, carrier: ".compressed", logical: ".weight", dtypes: floats | fp8 | i8,
 		stored: halves, inverse: doubled,
 		parts: append(sparseParts(func(*weight) []int64 { return []int64{2, 1} }), extra(".weight_scale", floats, func(w *weight) []int64 { return []int64{w.o, 1} }))},
 }
