@@ -224,6 +224,9 @@ var undetected = []struct {
 	{"spqr", `col_vals$`, `[+×/-]|none`, "a derived file with empty offsets does not tell how many outliers it keeps"},
 	{"aqlm|awq|gptq|hqq|higgs|vptq", `^\*\.(scales?|zero|codebooks|tables2?|(res_)?centroids\.weight|weight_(scale|bias))$`, `as B?F16`, "these writers have scales of either dtype, whatever the model's"},
 	{"gptq", `^\*\.g_idx$`, `drop`, "without desc_act the order is that of the columns"},
+	{"fp8-block-128$", `self_attn\.[kv]_proj\.weight_scale_inv$`, `drop`, "these weights were not converted, their scales have no effect"},
+	{"fp8-pertensor", `^\*\.weight_scale_inv$`, `flatten`, "one number in two dimensions or in one"},
+	{"uncompressed", `^\*\.weight_zero_point$`, `drop`, "symmetric weights have no use for zero points"},
 	{"bnb-int8", `^\*\.weight_format$`, `drop`, "the library takes rows for the format"},
 }
 

@@ -94,3 +94,33 @@ func (m *matching) eachMember(use func(*unpacked, *set, likeness)) {
 		}
 	}
 }
+
+// checkForms finds modules that are packed in another way than most others of the
+// same numbers and bits.
+func (m *matching) checkForms() {
+	type packing struct {
+		method, carrier, numbers string
+		bits                     int64
+	}
+	of := func(u *unpacked) packing {
+		return packing{u.scheme.method, u.carrier.suffix, u.scheme.numbers, u.params.bits}
+	}
+	count := make(map[packing]map[string]int64)
+	for _, u := range m.unpacked {
+		if count[of(u)] == nil {
+			count[of(u)] = make(map[string]int64)
+		}
+		count[of(u)][u.scheme.form] += u.count()
+	}
+	for _, u := range m.unpacked {
+		if u.params.bits == 0 || u.scheme.lossy {
+			continue
+		}
+		for _, other := range schemes {
+			if form := other.form; !other.lossy && other.method == u.scheme.method && count[of(u)][form] > count[of(u)][u.scheme.form] {
+				m.find(finding.New("HFI508", fmt.Sprintf("%s is stored as %s, most others as %s", u.words(), u.scheme.form, form)).About(names(u.carrier.members)...))
+				break
+			}
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hf-inspect/hf-inspect/finding"
-	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
 // checkQuantisation compares what the tensors are with what the config says,
@@ -52,52 +51,6 @@ func some(words []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
 	}
 	return strings.Join(words, ", ")
-}
-
-// checkStray reports weights as they are with scales beside them: where the
-// library expects a packed one, it would multiply the weight by them.
-func (m *matching) checkStray() {
-	odd := m.packsOddSizes()
-	amiss := func(u *unpacked) bool {
-		declared, ok := m.schemeFor(u.bundle)
-		return u.scheme.stray && ok && m.compressed() && (odd || dividesInto(u.shape, declared))
-	}
-	m.every("HFI517", "hold weights as they are, the config has them quantised", amiss)
-	m.every("HFI514", "hold weights as they are and have scales all the same", func(u *unpacked) bool { return u.scheme.stray && !amiss(u) })
-}
-
-// compressed reports whether the config says that weights are stored packed:
-// compressed-tensors saves them unpacked too.
-func (m *matching) compressed() bool {
-	q := m.quant
-	return q.Method != "compressed-tensors" || q.Format != "dense" && q.Fields.Raw("quantization_status").Str == "compressed"
-}
-
-// packsOddSizes reports whether the writer packs weights that have no whole
-// groups or blocks too.
-func (m *matching) packsOddSizes() bool {
-	return m.quant != nil && m.quant.Method == "compressed-tensors" || slices.ContainsFunc(m.unpacked, func(u *unpacked) bool {
-		declared, ok := m.schemeFor(u.bundle)
-		return !u.scheme.stray && ok && !dividesInto(u.shape, declared)
-	})
-}
-
-// checkLeftOut finds packed weights of modules that the config leaves alone.
-func (m *matching) checkLeftOut() {
-	if m.quant == nil || !m.quant.Known() {
-		return
-	}
-	var list []string
-	for _, u := range m.unpacked {
-		for i := range u.carrier.members {
-			if !u.scheme.stray && m.quant.LeavesOut(u.module(i)) && m.quant.LeavesOut(u.describedModule(i)) {
-				list = append(list, u.carrier.members[i].tensor.Name)
-			}
-		}
-	}
-	if list != nil {
-		m.find(finding.New("HFI516", some(list)+" are quantised, the config leaves them out").About(list...).Field(m.quant.Path))
-	}
 }
 
 // words names the packed tensors of a bundle.
@@ -219,36 +172,6 @@ func (m *matching) checkUniform() {
 	}
 }
 
-// checkForms finds modules that are packed in another way than most others of the
-// same numbers and bits.
-func (m *matching) checkForms() {
-	type packing struct {
-		method, carrier, numbers string
-		bits                     int64
-	}
-	of := func(u *unpacked) packing {
-		return packing{u.scheme.method, u.carrier.suffix, u.scheme.numbers, u.params.bits}
-	}
-	count := make(map[packing]map[string]int64)
-	for _, u := range m.unpacked {
-		if count[of(u)] == nil {
-			count[of(u)] = make(map[string]int64)
-		}
-		count[of(u)][u.scheme.form] += u.count()
-	}
-	for _, u := range m.unpacked {
-		if u.params.bits == 0 || u.scheme.lossy {
-			continue
-		}
-		for _, other := range schemes {
-			if form := other.form; !other.lossy && other.method == u.scheme.method && count[of(u)][form] > count[of(u)][u.scheme.form] {
-				m.find(finding.New("HFI508", fmt.Sprintf("%s is stored as %s, most others as %s", u.words(), u.scheme.form, form)).About(names(u.carrier.members)...))
-				break
-			}
-		}
-	}
-}
-
 // mostVoted returns the parameters under which most modules of the method fit,
 // of equals one of the bundle's own.
 func (m *matching) mostVoted(u *unpacked, votes map[params]int64) params {
@@ -327,127 +250,4 @@ func (m *matching) checkEven() {
 func takesPreScale(stem string) bool {
 	last := stem[strings.LastIndexByte(stem, '.')+1:]
 	return slices.Contains([]string{"o_proj", "down_proj", "out_proj", "dense_4h_to_h", "w2", "fc2", "c_proj"}, last)
-}
-
-// checkBiases reports biases that the quantiser added, and modules that lack
-// theirs.
-func (m *matching) checkBiases() {
-	if m.quantiserBiases == nil {
-		return
-	}
-	var list []string
-	var elements int64
-	for _, s := range m.quantiserBiases {
-		list = append(list, names(s.members)...)
-		elements += s.each() * int64(len(s.members))
-	}
-	zero, filled := m.biasValues()
-	m.find(finding.New("HFI511", fmt.Sprintf("%s of biases that the config does not call for, %s", finding.Count(elements, "element"), zero)).About(list...))
-	if filled != nil {
-		m.find(finding.New("HFI417", some(filled)+" are not zero and not loaded").About(filled...))
-	}
-	for _, u := range m.unpacked {
-		if u.scheme.addsBias() && u.part(biasSuffix) == nil && !m.described(u.stem+biasSuffix) && strings.Contains(u.stem, "*") {
-			m.find(finding.New("HFI508", fmt.Sprintf("%s has no bias, other modules have one from the quantiser", u.words())).About(names(u.carrier.members)...))
-		}
-	}
-}
-
-// biasValues says of the quantiser's biases whether they are zero, and names
-// those that are not.
-func (m *matching) biasValues() (words string, filled []string) {
-	if m.in.Values == nil || !m.in.AllValues {
-		return "their values not read", nil
-	}
-	unread := 0
-	for _, s := range m.quantiserBiases {
-		for i := range s.members {
-			switch data := m.values(s, i); {
-			case data == nil:
-				unread++
-			case !zeroFloats(data, s.dtype):
-				filled = append(filled, s.members[i].tensor.Name)
-			}
-		}
-	}
-	switch {
-	case unread > 0:
-		return fmt.Sprintf("the values of %d not read", unread), filled
-	case filled != nil:
-		return fmt.Sprintf("%d of them not zero", len(filled)), filled
-	}
-	return "all zero", nil
-}
-
-// checkPlain looks at the weights that no scheme explains: those in eight bits
-// lack their scales, and the config may have others quantised.
-func (m *matching) checkPlain() {
-	var bare, plain, bareNames, plainNames []string
-	for i := range m.claims {
-		c := &m.claims[i]
-		switch {
-		case c.packed || c.Logical == 0 || m.hasFused(c):
-		case fp8.has(c.DType):
-			bare, bareNames = append(bare, namesOf(c.Template, c.members)), append(bareNames, names(c.members)...)
-		case m.quant != nil && m.quantised() > 0 && m.shouldBe(c):
-			plain, plainNames = append(plain, namesOf(c.Template, c.members)), append(plainNames, names(c.members)...)
-		}
-	}
-	m.checkAmongPacked()
-	if bare != nil {
-		m.find(finding.New("HFI510", some(bare)+" are F8 and have no scales").About(bareNames...))
-	}
-	if plain != nil {
-		m.find(finding.New("HFI512", some(plain)+" are not quantised, the config does not leave them out").About(plainNames...).Field(m.quant.Path))
-	}
-}
-
-// checkAmongPacked finds plain weights of which the other layers' are packed,
-// though the config makes no difference.
-func (m *matching) checkAmongPacked() {
-	packed := make(map[string]bool)
-	for _, u := range m.unpacked {
-		if !u.scheme.stray {
-			packed[u.stem+u.scheme.logical] = true
-		}
-	}
-	for i := range m.claims {
-		if c := &m.claims[i]; !c.packed && packed[c.Name] && m.quant != nil && m.shouldBe(c) {
-			m.find(finding.New("HFI508", fmt.Sprintf("%s is not quantised, in other layers it is", namesOf(c.Template, c.members))).About(names(c.members)...))
-		}
-	}
-}
-
-// hasFused reports whether a weight's scales are stacked with those of other
-// experts.
-func (m *matching) hasFused(c *claim) bool {
-	return slices.ContainsFunc(m.fused, func(prefix string) bool { return strings.HasPrefix(c.Name, prefix) })
-}
-
-// shouldBe reports whether the config has a plain weight quantised: a linear of
-// the layers whose rows can be divided into groups.
-func (m *matching) shouldBe(c *claim) bool {
-	if c.Status != Expected || len(c.Shape) != 2 || c.bias || !strings.Contains(c.Template, "*") || !strings.HasSuffix(c.Name, ".weight") {
-		return false
-	}
-	if !slices.Contains([]string{"attention", "mlp", "routed_experts", "shared_experts"}, c.Role) {
-		return false
-	}
-	for _, u := range m.unpacked {
-		if u.scheme.stray && slices.ContainsFunc(u.carrier.members, func(one member) bool { return one.tensor == c.members[0].tensor }) {
-			return false // said already
-		}
-	}
-	s, ok := m.quant.For(strings.TrimSuffix(c.members[0].tensor.Name, ".weight"))
-	return ok && dividesInto(c.Shape, s)
-}
-
-// dividesInto reports whether a weight has whole groups or blocks: writers leave
-// others as they are.
-func dividesInto(shape []int64, s hfconfig.Scheme) bool {
-	w := newWeight(shape, params{}, 0)
-	if len(s.Block) == 2 {
-		return w.o%s.Block[0] == 0 && w.i%s.Block[1] == 0
-	}
-	return s.GroupSize <= 0 || w.i%s.GroupSize == 0
 }

@@ -42,7 +42,7 @@ var intSchemes = []scheme{
 		carrier: ".weight", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats), extra(".weight_zero_point", i8, scale).as(zeroPart),
 			extra(".input_zero_point", i8, single).as(zeroPart))},
-	{method: "compressed-tensors", form: "uncompressed", carrier: ".weight", logical: ".weight", dtypes: floats, grains: any8, stored: asItIs, inverse: carrierShape, only: true, stray: true,
+	{method: "compressed-tensors", form: "uncompressed", model: true, carrier: ".weight", logical: ".weight", dtypes: floats, grains: any8, stored: asItIs, inverse: carrierShape, only: true, stray: true,
 		parts: append(staticScales(single, ".input_scale"), scales(".weight_scale", floats), extra(".weight_zero_point", i8, scale).as(zeroPart))},
 
 	bitsAndBytes("nf4", false), bitsAndBytes("nf4", true), bitsAndBytes("fp4", false), bitsAndBytes("fp4", true),
