@@ -225,7 +225,8 @@ var undetected = []struct {
 	{"aqlm|awq|gptq|hqq|higgs|vptq", `^\*\.(scales?|zero|codebooks|tables2?|(res_)?centroids\.weight|weight_(scale|bias))$`, `as B?F16`, "these writers have scales of either dtype, whatever the model's"},
 	{"gptq", `^\*\.g_idx$`, `drop`, "without desc_act the order is that of the columns"},
 	{"fp8-block-128$", `self_attn\.[kv]_proj\.weight_scale_inv$`, `drop`, "these weights were not converted, their scales have no effect"},
-	{"fp8-pertensor", `^\*\.weight_scale_inv$`, `flatten`, "one number in two dimensions or in one"},
+	{"fp8-pertensor|modelopt-fp8", `^\*\.weight_scale(_inv)?$`, `flatten`, "one number, in as many dimensions as one likes"},
+	{"modelopt-int4-awq", `^\*\.pre_quant_scale$`, `drop`, "the writer may have folded it into what comes before"},
 	{"uncompressed", `^\*\.weight_zero_point$`, `drop`, "symmetric weights have no use for zero points"},
 	{"bnb-int8", `^\*\.weight_format$`, `drop`, "the library takes rows for the format"},
 }

@@ -60,7 +60,7 @@ func (m *matching) checkModelDType() {
 			odd(&u.carrier)
 		}
 		for i := range u.parts {
-			if s := &u.parts[i]; u.scheme.model && u.knows(s) && u.partOf(s).dtypes == floats {
+			if s := &u.parts[i]; u.scheme.model && u.knows(s) && u.partOf(s).dtypes&floats == floats {
 				odd(s)
 			}
 		}

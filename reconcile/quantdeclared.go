@@ -49,6 +49,9 @@ func (m *matching) checkDTypeWords(u *unpacked, declared hfconfig.Scheme) {
 // needed says why the config calls for a companion that writers may leave out;
 // "" where it does not.
 func (m *matching) needed(u *unpacked, p *part) string {
+	if u.scheme.together && slices.ContainsFunc(u.scheme.parts, func(other part) bool { return other.optional && u.part(other.suffix) != nil }) {
+		return "which is written with what stands beside it"
+	}
 	if m.quant == nil || !u.scheme.named(m.quant) {
 		return ""
 	}
@@ -71,9 +74,6 @@ func (m *matching) needed(u *unpacked, p *part) string {
 		if fixed && m.quant.Activations != nil && !m.quant.Activations.Symmetric {
 			return "the config says that activations are not symmetric"
 		}
-	}
-	if u.scheme.method == "hqq" && p.kind == statePart && u.part(".encoded_state_dict") != nil {
-		return "the settings are written together"
 	}
 	return ""
 }

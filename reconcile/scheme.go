@@ -11,24 +11,25 @@ import (
 // its companions. Every shape is predicted from the logical weight; what does
 // not follow from it is no scheme of ours.
 type scheme struct {
-	method  string   // as configs name it
-	form    string   // which of the method's layouts, for readers
-	also    []string // other methods that write the same
-	carrier string   // ending of the packed tensor, below the module
-	logical string   // ending of the weight that it stands for
-	dtypes  dtypes   // of the carrier
-	bits    []int64  // of a packed element, likeliest first; nil where nothing is packed
-	grains  []grain  // what may share a scale, likeliest first
-	stored  shaper   // shape of the carrier
-	parts   []part
-	inverse func(b *bundle, p params) []int64 // logical shape from the members alone
-	tune    func(b *bundle) []params          // in place of bits × grains
-	formats []string                          // the config's or the metadata's words for the layout; nil where they have none
-	numbers string                            // the config's word for the weights' numbers, of floats with their bits
-	model   bool                              // scales are of the model's dtype
-	only    bool                              // only where the config names the method
-	stray   bool                              // the carrier is not quantised after all
-	lossy   bool                              // a layout that loses weights where sizes do not divide
+	method   string   // as configs name it
+	form     string   // which of the method's layouts, for readers
+	also     []string // other methods that write the same
+	carrier  string   // ending of the packed tensor, below the module
+	logical  string   // ending of the weight that it stands for
+	dtypes   dtypes   // of the carrier
+	bits     []int64  // of a packed element, likeliest first; nil where nothing is packed
+	grains   []grain  // what may share a scale, likeliest first
+	stored   shaper   // shape of the carrier
+	parts    []part
+	inverse  func(b *bundle, p params) []int64 // logical shape from the members alone
+	tune     func(b *bundle) []params          // in place of bits × grains
+	formats  []string                          // the config's or the metadata's words for the layout; nil where they have none
+	numbers  string                            // the config's word for the weights' numbers, of floats with their bits
+	model    bool                              // scales are of the model's dtype
+	together bool                              // companions that can be missing are all there or none
+	only     bool                              // only where the config names the method
+	stray    bool                              // the carrier is not quantised after all
+	lossy    bool                              // a layout that loses weights where sizes do not divide
 }
 
 // part is a companion of the packed tensor.

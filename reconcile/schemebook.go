@@ -65,7 +65,7 @@ func aqlmBooks(b *bundle) []params {
 // vptq stores for each vector of rows the places in a codebook and, with a
 // second one, of what remains.
 func vptq(residual bool) scheme {
-	s := scheme{method: "vptq", carrier: ".indices", logical: ".weight", dtypes: i32, tune: func(b *bundle) []params { return vptqBooks(b, residual) },
+	s := scheme{method: "vptq", together: true, carrier: ".indices", logical: ".weight", dtypes: i32, tune: func(b *bundle) []params { return vptqBooks(b, residual) },
 		stored: func(w *weight) []int64 { return []int64{1, w.o / w.books[2], cd(w.i*w.bits, 32)} },
 		inverse: func(b *bundle, p params) []int64 {
 			s, order := b.carrier.shape, b.shapeOf(".perm")

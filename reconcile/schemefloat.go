@@ -58,7 +58,7 @@ var floatSchemes = []scheme{
 		parts: []part{{suffix: "._weight_scale", dtypes: e4m3, shape: swizzled, flat: true}, extra("._weight_per_tensor_scale", f32, scalars)}},
 	{method: "torchao", form: "mxfp4", formats: []string{"MXTensor"}, numbers: "float4", carrier: "._weight_qdata", logical: ".weight", dtypes: u8, grains: by32, stored: halves, inverse: doubled,
 		parts: []part{scales("._weight_scale", u8|e8m0)}},
-	{method: "quanto", form: "float8", numbers: "float8", model: true, carrier: ".weight._data", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
+	{method: "quanto", form: "float8", numbers: "float8", model: true, together: true, carrier: ".weight._data", logical: ".weight", dtypes: fp8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight._scale", floats))},
 }
 

@@ -59,7 +59,7 @@ var intSchemes = []scheme{
 	{method: "eetq", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: i8, stored: swapped,
 		inverse: func(b *bundle, _ params) []int64 { return turned(b.carrier.shape) },
 		parts:   []part{{suffix: ".weight_scales", dtypes: f16, shape: byRow}}},
-	{method: "torchao", form: "int8", formats: []string{"Int8Tensor", "IntxUnpackedToInt8Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
+	{method: "torchao", form: "int8", formats: []string{"Int8Tensor", "IntxUnpackedToInt8Tensor"}, numbers: "int", model: true, carrier: "._weight_qdata", logical: ".weight", dtypes: i8, grains: any8, stored: asItIs, inverse: carrierShape,
 		parts: []part{scales("._weight_scale", floats), extra("._weight_zero_point", i8, scale).as(zeroPart)}},
 	{method: "torchao", form: "int4", formats: []string{"Int4Tensor"}, numbers: "int", carrier: "._weight_qdata", logical: ".weight", dtypes: u8 | i8, grains: groups, stored: halves, inverse: doubled,
 		parts: []part{{suffix: "._weight_scale", dtypes: floats, shape: groupsOut}, extra("._weight_zero_point", floats|i8, groupsOut).as(zeroPart)}},
@@ -73,7 +73,7 @@ var intSchemes = []scheme{
 		},
 		parts: []part{{suffix: "._weight_scale_and_zero", dtypes: floats, shape: func(w *weight) []int64 { return []int64{w.across(), w.o, 2} }}}},
 
-	{method: "modelopt", form: "int4", numbers: "int", carrier: ".weight", logical: ".weight", dtypes: u8, grains: groups,
+	{method: "modelopt", form: "int4", model: true, numbers: "int", carrier: ".weight", logical: ".weight", dtypes: u8, grains: groups,
 		stored:  func(w *weight) []int64 { return w.mat(cd(w.o, 2), w.i) },
 		inverse: func(b *bundle, _ params) []int64 { return rowsTimes(b.carrier.shape, 2) },
 		parts:   append(staticScales(scalars, ".input_scale", ".weight_scale_2"), scales(".weight_scale", floats), preScale)},
@@ -84,9 +84,9 @@ var intSchemes = []scheme{
 	gemma(".weight", ".weight_scale", u8, []int64{4, 2}), gemma(".weight", ".weight_scale", i8, []int64{8}),
 	gemma(".embedding_quantized", ".embedding_scale", u8, []int64{4, 2}), gemma(".embedding_quantized", ".embedding_scale", i8, []int64{8}),
 
-	{method: "quanto", form: "int8", numbers: "int", model: true, carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
+	{method: "quanto", form: "int8", numbers: "int", model: true, together: true, carrier: ".weight._data", logical: ".weight", dtypes: i8, grains: slices.Concat(channel, whole), stored: asItIs, inverse: carrierShape,
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"), scales(".weight._scale", floats))},
-	{method: "quanto", form: "packed", numbers: "int", model: true, carrier: ".weight._data._data", logical: ".weight", dtypes: u8, bits: []int64{4, 2},
+	{method: "quanto", form: "packed", numbers: "int", model: true, together: true, carrier: ".weight._data._data", logical: ".weight", dtypes: u8, bits: []int64{4, 2},
 		stored:  func(w *weight) []int64 { rows, cols := quantoRows(w); return []int64{cd(rows*w.bits, 8), cols} },
 		inverse: func(b *bundle, p params) []int64 { return rowsTimes(b.carrier.shape, 8/p.bits) },
 		parts: append(staticScales(scalars, ".input_scale", ".output_scale"),
@@ -226,7 +226,7 @@ func hqq(bits int64, t dtypes, axis int) scheme {
 		}
 		return []int64{rows, 1}
 	}
-	s := scheme{method: "hqq", form: "axis 1", numbers: "int", carrier: ".W_q", logical: ".weight", dtypes: t, bits: []int64{bits}, grains: groups,
+	s := scheme{method: "hqq", form: "axis 1", numbers: "int", together: true, carrier: ".W_q", logical: ".weight", dtypes: t, bits: []int64{bits}, grains: groups,
 		stored:  func(w *weight) []int64 { rows, cols := view(w); return []int64{cd(rows, per), cols} },
 		inverse: func(b *bundle, p params) []int64 { return hqqShape(b, p, axis) },
 		parts: []part{{suffix: ".scale", dtypes: floats, shape: table}, part{suffix: ".zero", dtypes: floats, shape: table}.as(zeroPart),
