@@ -56,7 +56,7 @@ type bufferOwner struct {
 }
 
 func (o *bufferOwner) masks() bool {
-	return o.causal && (o.name == "attn" || o.name == "attention" || o.name == "crossattention")
+	return o.causal && (o.name == "attn" || o.name == "attention")
 }
 func (o *bufferOwner) rotates() bool { return len(o.rotary) > 0 }
 func (o *bufferOwner) places() bool  { return o.rows > 0 }
@@ -128,42 +128,47 @@ func (m *matching) matchFormerBuffers() {
 		return
 	}
 	owners := m.bufferOwners(wanted)
-	seen := make(map[string]map[[mostNumbers]int32]string) // name → numbers → as the file spells it
+	seen := make(map[bufferName]string)
 	m.eachGroup(func(g *group) {
-		f, module := formerBufferOf(g.name, g.shape)
-		if f == nil {
-			return
-		}
-		at := slices.IndexFunc(owners[module], f.owned)
-		if at < 0 {
-			return
-		}
-		if seen[g.name] == nil {
-			seen[g.name] = make(map[[mostNumbers]int32]string)
-		}
-		fits := func(o *bufferOwner) bool { return f.owned(o) && f.fits(o, g.shape) }
-		for _, odd := range []bool{false, true} {
-			taken := m.claimIf(g, Buffer, "buffer", 0, func(one *member) bool {
-				held := slices.ContainsFunc(owners[module], func(o *bufferOwner) bool { return o.holds(one) && (odd && f.owned(o) || fits(o)) })
-				first, again := seen[g.name][one.number]
-				if !held || again && first != g.template || !odd && !f.dtypes.has(g.dtype) {
-					return false
-				}
-				seen[g.name][one.number] = g.template
-				return true
-			})
-			switch {
-			case taken == nil:
-			case odd:
-				m.addOddBuffers(g, taken, f.reason)
-			default:
-				m.addBuffers(g, taken, f.reason)
-			}
-			if len(g.members) == 0 {
-				return
-			}
+		if f, module := formerBufferOf(g.name, g.shape); f != nil {
+			m.claimFormer(g, f, owners[module], seen)
 		}
 	})
+}
+
+// bufferName is the name of a buffer after the renames, with its numbers.
+type bufferName struct {
+	name   string
+	number [mostNumbers]int32
+}
+
+// claimFormer claims the members of a group that have an owner: first those that
+// are as it has them, then the odd ones. A buffer that was seen under another
+// spelling of its name is not claimed again.
+func (m *matching) claimFormer(g *group, f *formerBuffer, owners []*bufferOwner, seen map[bufferName]string) {
+	for _, odd := range []bool{false, true} {
+		if !odd && !f.dtypes.has(g.dtype) || len(g.members) == 0 {
+			continue
+		}
+		taken := m.claimIf(g, Buffer, "buffer", 0, func(one *member) bool {
+			if !slices.ContainsFunc(owners, func(o *bufferOwner) bool { return f.owned(o) && (odd || f.fits(o, g.shape)) && o.holds(one) }) {
+				return false
+			}
+			at := bufferName{g.name, one.number}
+			if first, again := seen[at]; again && first != g.template {
+				return false
+			}
+			seen[at] = g.template
+			return true
+		})
+		switch {
+		case taken == nil:
+		case odd:
+			m.addOddBuffers(g, taken, f.reason)
+		default:
+			m.addBuffers(g, taken, f.reason)
+		}
+	}
 }
 
 // bufferOwners lists the described modules of these names that attend, that
@@ -194,14 +199,17 @@ func (m *matching) bufferOwners(wanted map[string]bool) map[string][]*bufferOwne
 	return owners
 }
 
-// storedModules lists the numbers of modules of which the file holds a tensor
-// that is explained: layers beyond the config's have their buffers too.
+// storedModules lists the numbers of modules that are there beyond the config:
+// such layers have their buffers too.
 func (m *matching) storedModules(wanted map[string]bool) map[string]map[[mostNumbers]int32]bool {
 	stored := make(map[string]map[[mostNumbers]int32]bool)
 	for i := range m.claims {
 		c := &m.claims[i]
+		if c.Status != Beyond {
+			continue
+		}
 		for module, _ := cutLast(c.Name); module != ""; module, _ = cutLast(module) {
-			if !wanted[module] || c.Status != Beyond {
+			if !wanted[module] {
 				continue
 			}
 			if stored[module] == nil {
