@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"cmp"
+	"context"
 	"encoding/base64"
 	"maps"
 	"slices"
@@ -10,6 +12,18 @@ import (
 	"github.com/hf-inspect/hf-inspect/finding"
 	"github.com/hf-inspect/hf-inspect/safetensors"
 )
+
+// damage is one thing that is broken.
+type damage struct {
+	fixture, config string // old, "=>" and new text of the config
+	tensor          string
+	change          func(*safetensors.Tensor)
+	value           string // old, "=>" and new text of the tensor's data
+	code            string
+	about           string // the tensor that the finding names, where it is another
+}
+
+func (d *damage) subject() string { return cmp.Or(d.about, d.tensor) }
 
 // TestQuantisedDamage breaks one thing of a checkpoint, and expects the code and
 // the tensor of it.
@@ -24,13 +38,8 @@ func TestQuantisedDamage(t *testing.T) {
 	sized := func(shape ...int64) func(*safetensors.Tensor) {
 		return func(t *safetensors.Tensor) { t.Shape = shape }
 	}
-	tests := []struct {
-		fixture, config string // old, "=>" and new text of the config
-		tensor          string
-		change          func(*safetensors.Tensor)
-		value           string // old, "=>" and new text of the tensor's data
-		code, about     string
-	}{
+	renamed := func(t *safetensors.Tensor) { t.Name = "other" }
+	tests := []damage{
 		{fixture: "ct-fp8", tensor: q + ".weight", change: as(safetensors.I8), code: "HFI505"},
 		{fixture: "ct-fp8", tensor: q + ".weight", change: as(safetensors.F8E5M2), code: "HFI505"},
 		{fixture: "ct-fp8", tensor: q + ".weight", change: as(safetensors.F32), code: "HFI517"},
@@ -42,6 +51,10 @@ func TestQuantisedDamage(t *testing.T) {
 		{fixture: "ct-fp8", tensor: q + ".weight_scale", change: as(safetensors.F16), code: "HFI508"},
 		{fixture: "ct-fp8", config: `"ignore": [=>"ignore": ["re:.*q_proj", `, code: "HFI516", about: q + ".weight"},
 		{fixture: "ct-w4a16-sym-g128", config: `"Linear"=>"re:.*mlp.*"`, code: "HFI516", about: q + ".weight_packed"},
+		{fixture: "ct094-w3a16-sym-g128", tensor: "model.layers.0.self_attn.k_proj.weight_packed", change: sized(64, 12), code: "HFI508"},
+		{fixture: "ct-fp8", tensor: q + ".input_scale", change: renamed, code: "HFI504", about: q + ".weight"},
+		{fixture: "quanto-int2", tensor: q + ".input_scale", change: renamed, code: "HFI504", about: q + ".weight._data._data"},
+		{fixture: "gptq-4bit-g128", tensor: q + ".qzeros", change: renamed, code: "HFI504", about: q + ".qzeros"},
 		{fixture: "fp8-block-128", tensor: q + ".weight", change: as(safetensors.U8), code: "HFI505"},
 		{fixture: "fp8-block-128", tensor: q + ".weight", change: as(safetensors.F32), code: "HFI517"},
 		{fixture: "fp8-block-128", tensor: q + ".weight_scale_inv", change: as(safetensors.I32), code: "HFI509"},
@@ -79,7 +92,7 @@ func TestQuantisedDamage(t *testing.T) {
 		t.Run(test.fixture+" "+test.code, func(t *testing.T) {
 			i := slices.IndexFunc(cases, func(c quantisedCase) bool { return c.Name == test.fixture })
 			c := cases[i]
-			if before := newMutant(t, &c); test.config+test.value+test.tensor != "" && says(before, before.tensors, test.code, test.about+test.tensor) {
+			if before := newMutant(t, &c); test.config+test.value+test.tensor != "" && says(before, before.tensors, test.code, test.subject()) {
 				t.Fatal("found without the damage")
 			}
 			c.Files = map[string]string{"config.json": exchange(t, c.Files["config.json"], test.config)}
@@ -102,9 +115,9 @@ func TestQuantisedDamage(t *testing.T) {
 					test.change(&tensors[i])
 				}
 			}
-			if !says(m, tensors, test.code, test.about+test.tensor) {
+			if !says(m, tensors, test.code, test.subject()) {
 				_, findings := m.run(tensors)
-				t.Errorf("no %s about %s: %v", test.code, test.about+test.tensor, findings)
+				t.Errorf("no %s about %s: %v", test.code, test.subject(), findings)
 			}
 		})
 	}
@@ -126,4 +139,30 @@ func exchange(t *testing.T, text, change string) string {
 func says(m *mutant, tensors []safetensors.Tensor, code, about string) bool {
 	_, findings := m.run(tensors)
 	return slices.ContainsFunc(findings, func(f finding.Finding) bool { return f.Code == code && slices.Contains(f.Tensors, about) })
+}
+
+// TestValuesUnread: where values cannot be read, it is said, and nothing is
+// concluded from zeros.
+func TestValuesUnread(t *testing.T) {
+	cases := readQuantised(t)
+	for fixture, code := range map[string]string{"bnb-nf4": "HFI518", "ct-w4a16-sym-g128": "HFI518", "gptq-4bit-g128-extra-zero-bias": "HFI511"} {
+		c := cases[slices.IndexFunc(cases, func(c quantisedCase) bool { return c.Name == fixture })]
+		for file, w := range c.Weights {
+			w.Values = nil
+			c.Weights[file] = w
+		}
+		in, err := Inspect(context.Background(), unrecorded{c.folder(t)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(in.Findings, func(f finding.Finding) bool { return f.Code == code })
+		if at < 0 || !strings.Contains(in.Findings[at].Message, "not read") {
+			t.Errorf("%s: no %s of values: %v", fixture, code, in.Findings)
+		}
+		for _, f := range in.Findings {
+			if f.Severity != finding.Note {
+				t.Errorf("%s: %s %s", fixture, f.Code, f.Message)
+			}
+		}
+	}
 }
