@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math/big"
+	"slices"
 	"sort"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
@@ -13,8 +14,8 @@ type Fit struct {
 	MemoryBytes *big.Int `json:"memory_bytes"`   // of one device: its data sheet's GB are 2³⁰ bytes
 	Fits        bool     `json:"fits"`           // total and overhead on each device
 	Devices     *int64   `json:"devices_needed"` // if all is shared out evenly; of a stated layout its own number, null where that does not fit
-	LargestB    int64    `json:"largest_batch"`  // at the given sequence; 0: none
-	LargestS    int64    `json:"largest_seq"`    // at the given batch; 0: none
+	LargestB    *int64   `json:"largest_batch"`  // at the given sequence; 0: none; null for images of given sizes
+	LargestS    *int64   `json:"largest_seq"`    // at the given batch, within a fixed number of positions; 0: none; null where images alone are seen
 	Source      string   `json:"source"`
 
 	*Speed // at best; null where the plan does not fit
@@ -55,8 +56,13 @@ func (p *planned) fit(a Accelerator, mem *Memory) Fit {
 	case f.Fits:
 		f.Devices = &mem.Devices
 	}
-	f.LargestB = largest(room, func(n int64) *big.Int { return p.with(n, p.Seq) })
-	f.LargestS = largest(room, func(n int64) *big.Int { return p.with(p.Batch, n) })
+	images := p.model.OnlyImages()
+	if !images || len(p.Grids) == 0 {
+		f.LargestB = largest(room, estimator.MostTokens, func(n int64) *big.Int { return p.with(n, p.Seq) })
+	}
+	if !images {
+		f.LargestS = largest(room, p.longest(), func(n int64) *big.Int { return p.with(p.Batch, n) })
+	}
 	if !p.Train && f.Fits {
 		f.Speed = p.speed(a, mem)
 	}
@@ -77,6 +83,9 @@ func needed(mem *Memory, room *big.Int) *int64 {
 func (p *planned) with(batch, seq int64) *big.Int {
 	other := *p
 	other.Batch, other.Seq = batch, seq
+	if p.model.OnlyImages() {
+		other.Images = batch
+	}
 	if p.EncoderSeq == p.Seq {
 		other.EncoderSeq = seq
 	}
@@ -89,14 +98,33 @@ func (p *planned) with(batch, seq int64) *big.Int {
 	return mem.sum()
 }
 
-// largest is the largest n whose total finds room, 0 where not even 1 does.
-func largest(room *big.Int, total func(int64) *big.Int) int64 {
+// longest is the longest sequence that the model can take: a table of positions
+// ends, and so does what an encoder was made for. A decoder without a table goes
+// on.
+func (p *planned) longest() int64 {
+	if p.model.Positions > 0 && fixedPositions(p.model) {
+		return p.model.Positions
+	}
+	return estimator.MostTokens
+}
+
+func fixedPositions(m *estimator.Model) bool {
+	return !Decodes(m) || slices.ContainsFunc(m.Tensors(), func(t estimator.Tensor) bool {
+		return t.Role == estimator.PositionEmbedding && t.Tower == "" && len(t.Shape) == 2 && t.Shape[0] >= m.Positions
+	})
+}
+
+// largest is the largest n up to most whose total finds room, 0 where not even 1
+// does.
+func largest(room *big.Int, most int64, total func(int64) *big.Int) *int64 {
 	high := int64(1)
-	for high < estimator.MostTokens && total(high).Cmp(room) <= 0 {
+	for high < most && total(high).Cmp(room) <= 0 {
 		high *= 2
 	}
 	low := high / 2 // fits, or is 0
-	return low + int64(sort.Search(int(high-low), func(i int) bool { return total(low+int64(i)+1).Cmp(room) > 0 }))
+	high = min(high, most)
+	n := low + int64(sort.Search(int(high-low), func(i int) bool { return total(low+int64(i)+1).Cmp(room) > 0 }))
+	return &n
 }
 
 // speed bounds a step of decoding with the plan's sequence cached, and its

@@ -220,7 +220,7 @@ func (p *planned) assumptions(mem *Memory) []string {
 	list := BeyondPositions(p.model, p.Seq)
 	switch {
 	case p.Stored != nil:
-		list = append(list, "weights: what the class loads of the stored tensors, in their dtypes")
+		list = append(list, "weights: what the class loads of the stored tensors, in their dtypes; computed in "+p.computedIn())
 	case p.Format != nil:
 		list = append(list, "weights: matrices of the layers in "+p.Format.Name+" ("+p.Format.Remark+"), the rest in "+p.DType.Name)
 	default:
@@ -230,7 +230,7 @@ func (p *planned) assumptions(mem *Memory) []string {
 		list = append(list, p.trainingAssumptions(mem)...)
 	} else {
 		list = append(list, p.cacheAssumption(),
-			"activations: by rule, not measured: the largest set of tensors that lives at once in "+p.prefilled()+", logits of one position")
+			"activations: by rule, not measured: the largest set of tensors that lives at once in "+p.prefilled())
 	}
 	if mem.Devices > 1 {
 		list = append(list, "devices: the fullest stage of the pipeline; embeddings, heads and matrices are shared out by tensor parallelism, norms, biases and routers are not; no communication buffers")
@@ -239,6 +239,14 @@ func (p *planned) assumptions(mem *Memory) []string {
 		list = append(list, "accelerators: a data sheet's GB of memory are GiB; a driver takes up to 1 % of it, and error correction a sixteenth of GDDR")
 	}
 	return append(list, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation, beside the total", grouped(p.Overhead)))
+}
+
+// computedIn is the dtype of activations: 16 bits for weights of fewer.
+func (p *planned) computedIn() string {
+	if p.DType.Bytes.Cmp(big.NewRat(2, 1)) < 0 {
+		return "bf16"
+	}
+	return p.DType.Name
 }
 
 func (p *planned) cacheAssumption() string {
@@ -285,9 +293,22 @@ func (p *planned) trainingAssumptions(mem *Memory) []string {
 	return list
 }
 
+// prefilled says what passes of a prefill are, and what of them gets logits.
 func (p *planned) prefilled() string {
-	if batch, seq := p.pass(); batch != p.Batch || seq != p.Seq {
-		return fmt.Sprintf("a prefill by %d tokens", seq)
+	pass, taken := "a forward pass", "sequences"
+	if Decodes(p.model) {
+		pass = "a prefill"
 	}
-	return "a prefill of all sequences at once"
+	if p.model.OnlyImages() {
+		taken = "images"
+	}
+	if batch, seq := p.pass(); batch != p.Batch || seq != p.Seq {
+		pass += fmt.Sprintf(" by %d tokens", seq)
+	} else {
+		pass += " of all " + taken + " at once"
+	}
+	if of := p.live.Logits; of != "" {
+		pass += ", logits of " + of
+	}
+	return pass
 }

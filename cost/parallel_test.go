@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
@@ -80,26 +81,86 @@ func TestMicrobatchesInFlight(t *testing.T) {
 	}
 }
 
-// TestLargest: the largest batch and sequence fit, and one more does not.
+// TestLargest: the largest batch and sequence fit, and one more does not, nor does
+// a table of positions have one more.
 func TestLargest(t *testing.T) {
-	m := publishedModels(t)["meta-llama/Llama-3.1-8B"]
-	h100, err := FindAccelerator("H100")
+	card, err := FindAccelerator("4090")
 	if err != nil {
 		t.Fatal(err)
 	}
+	models := publishedModels(t)
+	for name, c := range map[string]struct {
+		m    *estimator.Model
+		most int64 // 0: the memory bounds the sequence
+	}{
+		"llama":      {models["meta-llama/Llama-3.1-8B"], 0},
+		"gpt2":       {models["openai-community/gpt2-xl"], 1024},
+		"bert":       {describe(t, []byte(`{"model_type":"bert"}`), "BertForMaskedLM"), 512},
+		"modernbert": {describe(t, []byte(`{"model_type":"modernbert"}`), "ModernBertForMaskedLM"), 8192},
+	} {
+		plan := testPlan(t, false)
+		plan.Seq, plan.Accelerators, plan.Overhead = 256, []Accelerator{card}, big.NewInt(1e9)
+		fit := memoryOf(t, c.m, plan).Fits[0]
+		fits := func(batch, seq int64) bool {
+			plan := plan
+			plan.Batch, plan.Seq = batch, seq
+			return memoryOf(t, c.m, plan).Fits[0].Fits
+		}
+		if !fits(*fit.LargestB, plan.Seq) || fits(*fit.LargestB+1, plan.Seq) {
+			t.Errorf("%s: largest batch %d", name, *fit.LargestB)
+		}
+		if longest := *fit.LargestS; c.most != 0 && longest != c.most || !fits(plan.Batch, longest) || c.most == 0 && fits(plan.Batch, longest+1) {
+			t.Errorf("%s: largest sequence %d", name, longest)
+		}
+	}
+}
+
+// TestLargestOfImages: where images are all that is seen their number is the
+// batch, and their size is the config's; images of given sizes are as many as are
+// given.
+func TestLargestOfImages(t *testing.T) {
+	card, err := FindAccelerator("4090")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := describe(t, []byte(`{"model_type":"vit"}`), "ViTForImageClassification")
 	plan := testPlan(t, false)
-	plan.Accelerators, plan.Overhead = []Accelerator{h100}, big.NewInt(1e9)
+	plan.Accelerators, plan.Overhead = []Accelerator{card}, big.NewInt(1e9)
 	fit := memoryOf(t, m, plan).Fits[0]
-	fits := func(batch, seq int64) bool {
+	fits := func(images int64) bool {
 		plan := plan
-		plan.Batch, plan.Seq = batch, seq
+		plan.Images = images
 		return memoryOf(t, m, plan).Fits[0].Fits
 	}
-	if !fits(fit.LargestB, plan.Seq) || fits(fit.LargestB+1, plan.Seq) {
-		t.Errorf("largest batch %d", fit.LargestB)
+	if fit.LargestS != nil || !fits(*fit.LargestB) || fits(*fit.LargestB+1) {
+		t.Errorf("%+v", fit)
 	}
-	if !fits(plan.Batch, fit.LargestS) || fits(plan.Batch, fit.LargestS+1) {
-		t.Errorf("largest sequence %d", fit.LargestS)
+	plan.Grids = []estimator.Grid{{Frames: 1, Rows: 8, Columns: 12}, {Frames: 1, Rows: 4, Columns: 4}}
+	fit = memoryOf(t, describe(t, []byte(`{"model_type":"siglip2_vision_model"}`), ""), plan).Fits[0]
+	if fit.LargestS != nil || fit.LargestB != nil {
+		t.Errorf("of given sizes: %+v", fit)
+	}
+}
+
+// TestLogitsAtPeak: a masked language model has logits of every token, 30,522 of
+// each beside 768 features, a causal one those of one position, in 32 bits
+// besides; an encoder alone has none.
+func TestLogitsAtPeak(t *testing.T) {
+	const note = "activations: by rule, not measured: the largest set of tensors that lives at once in "
+	for _, c := range []struct {
+		config, class, note string
+		want                int64
+	}{
+		{`{"model_type":"bert"}`, "BertForMaskedLM", "a forward pass of all sequences at once, logits of every token", 2 * 2 * 512 * (768 + 30522)},
+		{`{"model_type":"bert"}`, "BertModel", "a forward pass of all sequences at once", 2 * 2 * 512 * 7 * 768},
+		{`{"model_type":"gpt2","vocab_size":10000000}`, "GPT2LMHeadModel", "a prefill of all sequences at once, logits of one position", 2*2*512*768 + (2+4)*2*10000000},
+	} {
+		plan := testPlan(t, false)
+		plan.Batch, plan.Seq = 2, 512
+		mem := memoryOf(t, describe(t, []byte(c.config), c.class), plan)
+		if mem.Activations.Int64() != c.want || !slices.Contains(mem.Assumptions, note+c.note) {
+			t.Errorf("%s: %d bytes, want %d: %q", c.class, mem.Activations, c.want, mem.Assumptions)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ type Peak struct {
 	Split    Size   // the same, but shared out by tensor parallelism
 	Wide     Size   // in 32 bits, shared out likewise: scores that plain attention writes out, logits
 	Where    string // the block that needs it
+	Logits   string // of what there are logits: one position, every token; "": there is no head
 }
 
 // Peak looks at every attention and feed-forward block and at the head: the
@@ -45,8 +46,9 @@ func (r *recorder) peak(b *Block, best *Peak) {
 		here = r.peakOf(b, "feed-forward")
 	case b.Extra != nil || b.States != nil:
 		here = r.peakOf(b, "mixer")
-	case b.Role == Head && b.Kind == LinearKind: // the logits of one position a sequence, in 32 bits besides
-		here = Peak{Elements: r.b.Times(r.s).Times(b.In).Plus(r.b.Times(b.Out)), Wide: r.b.Times(b.Out), Where: "head"}
+	case b.Role == Head && b.Kind == LinearKind:
+		here = r.head(b)
+		best.Logits = here.Logits
 	case b.Role == Convolution && b.Kind == LinearKind:
 		here = Peak{Elements: r.rows(b).Times(b.Out.Plus(b.Params[0].Shape[1])), Where: "convolution"}
 	default:
@@ -56,8 +58,20 @@ func (r *recorder) peak(b *Block, best *Peak) {
 		return
 	}
 	if weigh(here) > weigh(*best) {
+		here.Logits = best.Logits
 		*best = here
 	}
+}
+
+// head is the residual stream and the logits. Where one position of a sequence is
+// enough the logits are in 32 bits besides, to choose the next token by.
+func (r *recorder) head(b *Block) Peak {
+	stream := r.b.Times(r.s).Times(b.In)
+	if b.Rows == PerLogit {
+		logits := r.b.Times(b.Out)
+		return Peak{Elements: stream.Plus(logits), Wide: logits, Where: "head", Logits: "one position"}
+	}
+	return Peak{Elements: stream.Plus(r.rows(b).Times(b.Out)), Where: "head", Logits: "every token"}
 }
 
 // weigh compares peaks by bytes of 16-bit activations.

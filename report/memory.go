@@ -79,8 +79,12 @@ func fitCells(s *sheet, f *cost.Fit) {
 	if f.Devices != nil {
 		s.set(name+"devices_needed", *f.Devices)
 	}
-	s.set(name+"largest_batch_sequences", f.LargestB)
-	s.set(name+"largest_sequence_tokens", f.LargestS)
+	if f.LargestB != nil {
+		s.set(name+"largest_batch_sequences", *f.LargestB)
+	}
+	if f.LargestS != nil {
+		s.set(name+"largest_sequence_tokens", *f.LargestS)
+	}
 	if f.Speed == nil {
 		return
 	}
@@ -175,17 +179,35 @@ func fitLines(t *table, f *cost.Fit, m *ModelMemory) {
 	case f.Devices != nil:
 		t.add("  devices needed", Thousands(*f.Devices), "if all is shared out evenly")
 	}
-	t.add("  largest batch", orNone(f.LargestB), fmt.Sprintf("at %s", plural(m.Seq, "token")))
-	at := fmt.Sprintf("at batch %s", Thousands(m.Batch))
-	if m.Positions > 0 && f.LargestS > m.Positions {
-		at += fmt.Sprintf("; the config has %s positions", Thousands(m.Positions))
-	}
-	t.add("  largest sequence", orNone(f.LargestS), at)
+	largestLines(t, f, m)
 	if s := f.Speed; s != nil {
 		speedLines(t, s)
 	} else if m.Mode == "inference" && !f.Fits {
 		t.add("  speed", "none", "does not fit: no speed")
 	}
+}
+
+// largestLines says how much more there is room for.
+func largestLines(t *table, f *cost.Fit, m *ModelMemory) {
+	if f.LargestB != nil {
+		unit := ""
+		if m.ImageOnly {
+			unit = "images, "
+		}
+		t.add("  largest batch", orNone(*f.LargestB), fmt.Sprintf("%sat %s", unit, plural(m.Seq, "token")))
+	}
+	if f.LargestS == nil {
+		return
+	}
+	at := fmt.Sprintf("at batch %s", Thousands(m.Batch))
+	switch {
+	case m.Positions == 0:
+	case *f.LargestS == m.Positions:
+		at += "; all of the config's positions"
+	case *f.LargestS > m.Positions:
+		at += fmt.Sprintf("; the config has %s positions", Thousands(m.Positions))
+	}
+	t.add("  largest sequence", orNone(*f.LargestS), at)
 }
 
 // speedLines writes the shortest times that the roofline allows.

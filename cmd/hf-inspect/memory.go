@@ -15,6 +15,7 @@ import (
 	"github.com/hf-inspect/hf-inspect/inspect"
 	"github.com/hf-inspect/hf-inspect/reconcile"
 	"github.com/hf-inspect/hf-inspect/report"
+	"github.com/hf-inspect/hf-inspect/safetensors"
 )
 
 // memoryFlags are the flags of the memory command.
@@ -59,7 +60,7 @@ func newMemory(s *settings) *cobra.Command {
 			if err := s.check(); err != nil {
 				return err
 			}
-			if _, err := m.plans(1); err != nil {
+			if _, err := m.plans(1, ""); err != nil {
 				return usageError{err}
 			}
 			return s.memory(cmd, args, &shape, &m)
@@ -114,8 +115,9 @@ func (m *memoryFlags) addParallel(f *pflag.FlagSet) {
 }
 
 // plans are the questions that the flags ask of each model: one for each dtype,
-// batch and sequence. An empty dtype means as stored.
-func (m *memoryFlags) plans(usual int64) ([]cost.MemoryPlan, error) {
+// batch and sequence. No dtype means as stored, computed in the one that most of
+// it has.
+func (m *memoryFlags) plans(usual int64, stored string) ([]cost.MemoryPlan, error) {
 	plan, err := m.plan()
 	if err != nil {
 		return nil, err
@@ -123,7 +125,7 @@ func (m *memoryFlags) plans(usual int64) ([]cost.MemoryPlan, error) {
 	var plans []cost.MemoryPlan
 	for dtype := range strings.SplitSeq(m.dtype, ",") {
 		plan := plan
-		if plan.DType, err = cost.ParseElementType(orText(strings.TrimSpace(dtype), "bf16")); err != nil {
+		if plan.DType, err = cost.ParseElementType(orText(strings.TrimSpace(dtype), orText(stored, "bf16"))); err != nil {
 			return nil, err
 		}
 		if plan.KVType, err = cost.ParseElementType(orText(m.kvDType, cacheType(plan.DType))); err != nil {
@@ -258,17 +260,16 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 		if err != nil {
 			return err
 		}
-		plans, err := m.plans(usualSeq(e.Described, usualTokens))
+		var stored storedWeights
+		if m.dtype == "" && m.quantise == "" && !m.train {
+			stored = s.storedWeights(cmd, name, shape, e.Described)
+		}
+		plans, err := m.plans(usualSeq(e.Described, usualTokens), stored.dtype)
 		if err != nil {
 			return usageError{err}
 		}
-		var stored *big.Int
-		var beside []cost.NotLoaded
-		if m.dtype == "" && m.quantise == "" && !m.train {
-			stored, beside = s.storedBytes(cmd, name, shape, e.Described)
-		}
 		for _, plan := range plans {
-			plan.Stored, plan.Beside = stored, beside
+			plan.Stored, plan.Beside = stored.loaded, stored.beside
 			plan.EncoderSeq = encoderSeq(e.Described, m.encoder, plan.Seq)
 			switch m.dropout {
 			case "on":
@@ -283,7 +284,7 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 			if err != nil {
 				return usageError{err}
 			}
-			if stored != nil {
+			if stored.loaded != nil {
 				mem.DType = "as stored"
 			}
 			all = append(all, report.ModelMemory{SchemaVersion: e.SchemaVersion, Model: e.Source.Location, Architecture: e.Model.Architecture, Memory: mem})
@@ -294,48 +295,82 @@ func (s *settings) memory(cmd *cobra.Command, models []string, shape *shapeFlags
 	return report.Memory(cmd.OutOrStdout(), s.format, all, s.style(cmd.OutOrStdout()), m.explain)
 }
 
-// storedBytes are those that the model's class loads of its weights, nil where it
-// has none at hand, and what the files hold besides.
-func (s *settings) storedBytes(cmd *cobra.Command, name string, shape *shapeFlags, m *estimator.Model) (loaded *big.Int, beside []cost.NotLoaded) {
+// storedWeights are a checkpoint's bytes by whether the model's class loads them.
+type storedWeights struct {
+	loaded *big.Int         // nil: no weights are at hand
+	beside []cost.NotLoaded // what the files hold besides
+	dtype  string           // of the computation: that of most bytes that are loaded
+}
+
+func (s *settings) storedWeights(cmd *cobra.Command, name string, shape *shapeFlags, m *estimator.Model) storedWeights {
 	if _, isConfig, _ := configFile(name); isConfig || name == standardInput || shape.given() {
-		return nil, nil
+		return storedWeights{}
 	}
 	quiet := *s
 	quiet.quiet, quiet.progress = true, "never"
 	in, err := quiet.inspectModel(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil || !in.Source.Complete {
-		return nil, nil
+		return storedWeights{}
 	}
-	return loadedBytes(in, m)
+	return sortStored(in, m)
 }
 
-// loadedBytes sorts the bytes of stored tensors by whether the class loads them.
-func loadedBytes(in *inspect.Inspection, m *estimator.Model) (loaded *big.Int, beside []cost.NotLoaded) {
+// sortStored sorts the bytes of stored tensors by whether the class loads them.
+func sortStored(in *inspect.Inspection, m *estimator.Model) storedWeights {
 	buffers := make(map[string]bool)
 	for _, t := range m.Tensors() {
 		buffers[t.Template] = t.Buffer
 	}
-	loaded = new(big.Int)
+	w := storedWeights{loaded: new(big.Int)}
+	byType := make(map[string]*big.Int)
 	for i := range in.Result.Claims {
 		c := &in.Result.Claims[i]
+		what := notLoaded[c.Status]
+		isLoaded := what == "" || c.Status == reconcile.Buffer && buffers[c.Name]
 		bytes := new(big.Int)
 		for member := range c.Members() {
-			bytes.Add(bytes, big.NewInt(member.Tensor.Bytes()))
+			size := big.NewInt(member.Tensor.Bytes())
+			bytes.Add(bytes, size)
+			if isLoaded {
+				addTo(byType, computedIn[member.Tensor.DType], size)
+			}
 		}
-		what := notLoaded[c.Status]
-		if what == "" || c.Status == reconcile.Buffer && buffers[c.Name] {
-			loaded.Add(loaded, bytes)
+		if isLoaded {
+			w.loaded.Add(w.loaded, bytes)
 			continue
 		}
-		at := slices.IndexFunc(beside, func(n cost.NotLoaded) bool { return n.What == what })
+		at := slices.IndexFunc(w.beside, func(n cost.NotLoaded) bool { return n.What == what })
 		if at < 0 {
-			at = len(beside)
-			beside = append(beside, cost.NotLoaded{What: what, Bytes: new(big.Int)})
+			at = len(w.beside)
+			w.beside = append(w.beside, cost.NotLoaded{What: what, Bytes: new(big.Int)})
 		}
-		beside[at].Bytes.Add(beside[at].Bytes, bytes)
+		w.beside[at].Bytes.Add(w.beside[at].Bytes, bytes)
 	}
-	return loaded, slices.DeleteFunc(beside, func(n cost.NotLoaded) bool { return n.Bytes.Sign() == 0 })
+	w.beside = slices.DeleteFunc(w.beside, func(n cost.NotLoaded) bool { return n.Bytes.Sign() == 0 })
+	w.dtype = mostly(byType, w.loaded)
+	return w
 }
+
+func addTo(sums map[string]*big.Int, key string, n *big.Int) {
+	if sums[key] == nil {
+		sums[key] = new(big.Int)
+	}
+	sums[key].Add(sums[key], n)
+}
+
+// mostly is what more than half of the whole is, "" where nothing is.
+func mostly(parts map[string]*big.Int, whole *big.Int) string {
+	for name, part := range parts {
+		if twice := new(big.Int).Lsh(part, 1); twice.Cmp(whole) > 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// computedIn are the dtypes that weights are multiplied in as they are stored;
+// with all others it is bf16.
+var computedIn = map[safetensors.DType]string{safetensors.F64: "fp32", safetensors.F32: "fp32", safetensors.F16: "fp16", safetensors.BF16: "bf16"}
 
 // notLoaded names the stored tensors of a status that take no memory while the
 // model runs.
