@@ -3,6 +3,7 @@ package shape
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -43,19 +44,23 @@ func Search(w Wish) ([]Found, error) {
 		return nil, errors.New("no number of parameters to aim at")
 	}
 	w = w.complete()
+	dims, err := w.headDims()
+	if err != nil {
+		return nil, err
+	}
 	var found []Found
-	for _, dim := range w.headDims() {
-		step := dim * max(1, w.GQA) * max(1, w.Multiple) / gcd(max(1, w.GQA), max(1, w.Multiple))
+	for _, dim := range dims {
+		step, fixed := dim*max(1, w.GQA)*max(1, w.Multiple)/gcd(max(1, w.GQA), max(1, w.Multiple)), w.hidden(dim)
 		for hidden := step; hidden <= mostHidden; hidden += step * (1 + hidden/(32*step)) {
-			if w.Sizes.Hidden > 0 {
-				hidden = w.Sizes.Hidden
+			if fixed > 0 {
+				hidden = fixed
 			}
 			more, beyond, err := w.at(hidden, dim)
 			if err != nil {
 				return nil, err
 			}
 			found = append(found, more...)
-			if beyond || w.Sizes.Hidden > 0 {
+			if beyond || fixed > 0 {
 				break
 			}
 		}
@@ -107,11 +112,28 @@ func (w Wish) complete() Wish {
 	return w
 }
 
-func (w Wish) headDims() []int64 {
-	if w.Sizes.HeadDim > 0 {
-		return []int64{w.Sizes.HeadDim}
+// headDims are those to try: hidden size / heads where both are given, but in
+// latent attention, whose heads are as wide as its own sizes say.
+func (w Wish) headDims() ([]int64, error) {
+	s := w.Sizes
+	switch {
+	case s.HeadDim > 0:
+		return []int64{s.HeadDim}, nil
+	case s.Hidden == 0 || s.Heads == 0 || w.kind(s.Hidden) == "mla":
+		return []int64{64, 128}, nil
+	case s.Hidden%s.Heads != 0:
+		return nil, fmt.Errorf("hidden size %d is no multiple of %d heads", s.Hidden, s.Heads)
 	}
-	return []int64{64, 128}
+	return []int64{s.Hidden / s.Heads}, nil
+}
+
+// hidden is the hidden size where it is not free: given, or in a GPT-2 that of
+// the heads together. 0: it is.
+func (w Wish) hidden(dim int64) int64 {
+	if s := w.Sizes; s.Hidden == 0 && w.kind(0) == "gpt2" {
+		return s.Heads * dim
+	}
+	return w.Sizes.Hidden
 }
 
 // at tries the depths that bring a hidden size to the target. Beyond says that

@@ -20,6 +20,7 @@ import (
 type designFlags struct {
 	params, budget count
 	memory         size
+	overhead       size
 	gpu            string
 	dtype          string
 	batch, seq     length
@@ -53,10 +54,12 @@ func newDesign(s *settings) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.Var(&d.params, "params", "parameters to aim at, such as 7B")
-	f.Var(&d.memory, "memory", "what weights may take (with --train: weights, gradients and optimizer), such as 24GB or 24GiB")
-	f.StringVar(&d.gpu, "gpu", "", "accelerator whose memory is that limit, less a tenth")
+	f.Var(&d.memory, "memory", "what inference may take in all (with --train: a training step), such as 24GB or 24GiB")
+	f.StringVar(&d.gpu, "gpu", "", "accelerator whose memory is that limit")
+	_ = d.overhead.Set("1GB")
+	f.Var(&d.overhead, "overhead", "of that limit, context and fragmentation: an assumption")
 	f.Var(&d.budget, "flops", "training FLOPs, spent compute-optimally: 6·P·20P")
-	f.BoolVar(&d.training, "train", false, "the memory is for training: 16 bytes a parameter")
+	f.BoolVar(&d.training, "train", false, "the memory is for training: 16 bytes a parameter, and activations")
 	f.StringVar(&d.dtype, "dtype", "bf16", "dtype of weights and cache")
 	d.batch = 1
 	f.Var(&d.batch, "batch", "sequences, for FLOPs, cache and memory")
@@ -72,36 +75,53 @@ func newDesign(s *settings) *cobra.Command {
 	return cmd
 }
 
-// target turns what was asked for into a number of parameters, and says how.
-func (d *designFlags) target(dtype cost.ElementType) (report.DesignTarget, error) {
-	var none report.DesignTarget
+// target turns what was asked for into a number of parameters, or into a memory
+// to fit in, and says how.
+func (d *designFlags) target(dtype cost.ElementType) (report.DesignTarget, *shape.Limit, error) {
 	given := 0
 	for _, isGiven := range []bool{d.params.n > 0, d.memory.bytes != nil, d.gpu != "", d.budget.n > 0} {
 		if isGiven {
 			given++
 		}
 	}
-	if given != 1 {
-		return none, errors.New("give one of --params, --memory, --gpu, --flops")
-	}
-	each, _ := dtype.Bytes.Float64()
-	from := fmt.Sprintf("at %g bytes each", each)
-	if d.training {
-		each, from = 16, "at 16 bytes each for training: 2 of weights, 2 of gradients, 12 of AdamW with 32-bit weights"
-	}
 	switch {
+	case given != 1:
+		return report.DesignTarget{}, nil, errors.New("give one of --params, --memory, --gpu, --flops")
 	case d.params.n > 0:
-		return report.DesignTarget{Parameters: d.params.n, From: "as asked for"}, nil
+		return report.DesignTarget{Parameters: d.params.n, From: "as asked for"}, nil, nil
 	case d.budget.n > 0:
 		return report.DesignTarget{Parameters: math.Sqrt(d.budget.n / 120), From: "by 6·P·T with T = 20P", Formula: "√(FLOPs / (6 · 20))",
-			Numbers: fmt.Sprintf("√(%.6g / 120)", d.budget.n)}, nil
-	case d.gpu != "":
-		a, err := cost.FindAccelerator(d.gpu)
-		return report.DesignTarget{Parameters: 0.9 * float64(a.MemoryGiB) * (1 << 30) / each, From: "nine tenths of " + a.Name + " " + from,
-			Formula: "0.9 · memory / bytes each", Numbers: fmt.Sprintf("0.9 · %d · 2³⁰ / %g", a.MemoryGiB, each)}, err
+			Numbers: fmt.Sprintf("√(%.6g / 120)", d.budget.n)}, nil, nil
 	}
-	n, _ := new(big.Float).SetInt(d.memory.bytes).Float64()
-	return report.DesignTarget{Parameters: n / each, From: from, Formula: "memory / bytes each", Numbers: fmt.Sprintf("%d / %g", d.memory.bytes, each)}, nil
+	memory, of := d.memory.bytes, d.memory.text
+	if d.gpu != "" {
+		a, err := cost.FindAccelerator(d.gpu)
+		if err != nil {
+			return report.DesignTarget{}, nil, err
+		}
+		memory, of = a.MemoryBytes(), a.Name
+	}
+	each, _ := dtype.Bytes.Float64()
+	from := fmt.Sprintf("what fits in %s at %g bytes each", of, each)
+	if d.training {
+		each, from = 16, fmt.Sprintf("what fits in %s at 16 bytes each for training: 2 of weights, 2 of gradients, 12 of AdamW with 32-bit weights", of)
+	}
+	room, _ := new(big.Float).SetInt(new(big.Int).Sub(memory, d.overhead.bytes)).Float64()
+	limit := &shape.Limit{Bytes: room, Each: each, Needs: func(f *shape.Found) (float64, error) { return d.needs(f, dtype) }}
+	return report.DesignTarget{From: from, Formula: "(memory − overhead − cache and activations) / bytes each",
+		Numbers: fmt.Sprintf("(%d − %d", memory, d.overhead.bytes)}, limit, nil
+}
+
+// search lists shapes and completes the target where it follows from a memory.
+func (d *designFlags) search(w shape.Wish, target *report.DesignTarget, limit *shape.Limit) ([]shape.Found, error) {
+	if limit == nil {
+		w.Parameters = target.Parameters
+		return shape.Search(w)
+	}
+	found, beside, err := shape.Within(w, *limit)
+	target.Parameters = (limit.Bytes - beside) / limit.Each
+	target.Numbers += fmt.Sprintf(" − %.0f) / %g", beside, limit.Each)
+	return found, err
 }
 
 func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
@@ -113,27 +133,26 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 		return usageError{errors.New("--batch, --seq and --show count from 1")}
 	}
 	w := d.wish
-	target, err := d.target(dtype)
+	target, limit, err := d.target(dtype)
 	if err != nil {
 		return usageError{err}
 	}
-	w.Parameters = target.Parameters
 	if w.Sizes.Vocabulary == 0 {
 		w.Sizes.Vocabulary = 32000
 	}
-	found, err := shape.Search(w)
+	found, err := d.search(w, &target, limit)
 	if err != nil {
 		return usageError{err}
 	}
-	if d.seq == 0 {
-		d.seq = length(usualSeq(found[0].Model, usualTokens))
-	}
-	target.Parameters, target.Batch, target.Seq, target.DType = math.Round(target.Parameters), int64(d.batch), int64(d.seq), dtype.Name
+	target.Parameters, target.Batch, target.Seq, target.DType = math.Round(target.Parameters), int64(d.batch), d.tokens(found[0].Model), dtype.Name
 	out := &report.Design{SchemaVersion: inspect.SchemaVersion, Shapes: []report.DesignedShape{},
 		Target: target,
 		Assumptions: []string{fmt.Sprintf("vocabulary %s; rank by distance from the target + 0.1·|ln(aspect ratio / %g)|", report.Thousands(w.Sizes.Vocabulary), w.Aspect),
 			"counts are exact, of a described type under the config that the JSON holds",
 			"inference: weights, cache and largest live tensors; training: AdamW with 32-bit weights, fused attention, no recomputation"}}
+	if limit != nil {
+		out.Assumptions = append(out.Assumptions, fmt.Sprintf("overhead: %s bytes for context, libraries and fragmentation; every shape fits with it", report.Big(d.overhead.bytes)))
+	}
 	for i, f := range found[:min(int64(len(found)), d.show)] {
 		designed, err := d.cost(f, dtype)
 		if err != nil {
@@ -148,22 +167,50 @@ func (s *settings) design(cmd *cobra.Command, d *designFlags) error {
 	return report.Designs(cmd.OutOrStdout(), s.format, out, s.style(cmd.OutOrStdout()), d.explain)
 }
 
+// tokens of each sequence.
+func (d *designFlags) tokens(m *estimator.Model) int64 {
+	if d.seq > 0 {
+		return int64(d.seq)
+	}
+	return usualSeq(m, usualTokens)
+}
+
+// memoryOf is what a shape takes for inference, or for a training step.
+func (d *designFlags) memoryOf(m *estimator.Model, dtype cost.ElementType, train bool) (*cost.Memory, error) {
+	plan := cost.MemoryPlan{Batch: int64(d.batch), Seq: d.tokens(m), DType: dtype, KVType: dtype, Kernel: estimator.Fused, Train: train, Master: train}
+	if !train {
+		return cost.MemoryOf(m, plan)
+	}
+	var err error
+	if dtype.Bytes.Cmp(big.NewRat(2, 1)) < 0 {
+		if plan.DType, err = cost.ParseElementType("bf16"); err != nil {
+			return nil, err
+		}
+	}
+	if plan.Optimizer, err = cost.FindOptimizer("adamw"); err != nil {
+		return nil, err
+	}
+	return cost.MemoryOf(m, plan)
+}
+
+// needs is what a shape takes in all of a limit, in bytes.
+func (d *designFlags) needs(f *shape.Found, dtype cost.ElementType) (float64, error) {
+	memory, err := d.memoryOf(f.Model, dtype, d.training)
+	if err != nil {
+		return 0, err
+	}
+	total, _ := new(big.Float).SetInt(memory.Total).Float64()
+	return total, nil
+}
+
 // cost is what a shape takes.
 func (d *designFlags) cost(f shape.Found, dtype cost.ElementType) (report.DesignedShape, error) {
-	flops := cost.ForwardFLOPs(f.Model, estimator.Pass{Batch: int64(d.batch), Seq: int64(d.seq)}, cost.Options{})
-	plan := cost.MemoryPlan{Batch: int64(d.batch), Seq: int64(d.seq), DType: dtype, KVType: dtype, Kernel: estimator.Fused}
-	inference, err := cost.MemoryOf(f.Model, plan)
+	flops := cost.ForwardFLOPs(f.Model, estimator.Pass{Batch: int64(d.batch), Seq: d.tokens(f.Model)}, cost.Options{})
+	inference, err := d.memoryOf(f.Model, dtype, false)
 	if err != nil {
 		return report.DesignedShape{}, err
 	}
-	plan.Train, plan.Master = true, true
-	if plan.DType.Bytes.Cmp(big.NewRat(2, 1)) < 0 {
-		plan.DType, _ = cost.ParseElementType("bf16")
-	}
-	if plan.Optimizer, err = cost.FindOptimizer("adamw"); err != nil {
-		return report.DesignedShape{}, err
-	}
-	training, err := cost.MemoryOf(f.Model, plan)
+	training, err := d.memoryOf(f.Model, dtype, true)
 	if err != nil {
 		return report.DesignedShape{}, err
 	}
