@@ -1,5 +1,7 @@
 package cost
 
+import "slices"
+
 // Bound is the least time that a pass can take on one accelerator: its FLOPs at
 // the dense peak. What is read from memory can make it longer: see Speed.
 type Bound struct {
@@ -11,11 +13,15 @@ type Bound struct {
 	Source          string  `json:"source"`
 }
 
-// BoundOn answers for an accelerator and a dtype of its products.
+// BoundOn answers for an accelerator and a dtype of what is multiplied; the bound
+// names that of the products.
 func (f *FLOPs) BoundOn(a Accelerator, dtype string) (Bound, error) {
 	peak, err := a.Peak(dtype)
 	if err != nil {
 		return Bound{}, err
 	}
-	return Bound{a.Name, dtype, peak, float(f.Forward) / peak, float(f.Training) / peak, a.Source}, nil
+	if note := a.otherProducts(dtype); note != "" && !slices.Contains(f.Assumptions, note) {
+		f.Assumptions = append(f.Assumptions, note)
+	}
+	return Bound{a.Name, a.Products(dtype), peak, float(f.Forward) / peak, float(f.Training) / peak, a.Source}, nil
 }

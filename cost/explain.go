@@ -95,6 +95,7 @@ func explainTotals(p estimator.Pass, f *FLOPs, pixels *big.Int) []Formula {
 type cacheFigure struct {
 	where   string // the module, where it is in no layer
 	layers  estimator.Indices
+	cross   bool // of the encoder's tokens
 	symbols string
 	letters []estimator.Symbol
 
@@ -111,7 +112,7 @@ func explainCache(m *estimator.Model, use estimator.CacheUse, kv *KV) []Formula 
 	for _, layer := range m.Cache() {
 		f := figureOf(&layer, use)
 		at := slices.IndexFunc(figures, func(g cacheFigure) bool {
-			return g.where == f.where && g.symbols == f.symbols && g.cached == f.cached && g.tokens.Cmp(f.tokens) == 0 && g.states.Cmp(f.states) == 0
+			return g.where == f.where && g.cross == f.cross && g.symbols == f.symbols && g.cached == f.cached && g.tokens.Cmp(f.tokens) == 0 && g.states.Cmp(f.states) == 0
 		})
 		switch {
 		case f.bytes.Sign() == 0:
@@ -143,6 +144,7 @@ func figureOf(layer *estimator.CacheLayer, use estimator.CacheUse) cacheFigure {
 	if s == nil {
 		return f
 	}
+	f.cross = s.Cross
 	cached := s.Cached
 	switch {
 	case use.Expanded && !s.Expanded.IsZero():
@@ -181,6 +183,9 @@ func (f *cacheFigure) formula(use estimator.CacheUse) Formula {
 	if f.layers != nil {
 		where = "layers " + f.layers.String()
 	}
+	if f.cross {
+		where += ", cross attention"
+	}
 	return Formula{"cache of " + where, symbols, numbers, ceil(f.bytes), "bytes", letters}
 }
 
@@ -196,7 +201,9 @@ func (t *Training) explain(b *Budget) {
 	add := func(name, symbols, numbers string, result float64, unit string) {
 		t.Formulas = append(t.Formulas, Formula{name, symbols, numbers, result, unit, nil})
 	}
-	add("compute-optimal tokens", "20 · all parameters", fmt.Sprintf("20 · %d", b.Total), t.OptimalTokens, "tokens")
+	if t.OptimalTokens != nil {
+		add("compute-optimal tokens", "20 · all parameters", fmt.Sprintf("20 · %d", b.Total), *t.OptimalTokens, "tokens")
+	}
 	if b.FLOPsAToken == 0 {
 		add("training FLOPs", t.Rule, fmt.Sprintf("6 · %d · %.6g", b.Parameters, t.Tokens), t.FLOPs, flopsUnit)
 	} else {

@@ -130,10 +130,7 @@ func largest(room *big.Int, most int64, total func(int64) *big.Int) *int64 {
 // speed bounds a step of decoding with the plan's sequence cached, and its
 // prefill.
 func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
-	dtype := "bf16"
-	if p.DType.Bytes.Cmp(big.NewRat(4, 1)) == 0 {
-		dtype = "fp32"
-	}
+	dtype := p.computedIn()
 	peak, err := a.Peak(dtype)
 	if err != nil || a.BandwidthGBs == 0 {
 		return nil
@@ -141,7 +138,7 @@ func (p *planned) speed(a Accelerator, mem *Memory) *Speed {
 	devices, bandwidth := float64(mem.Devices), a.BandwidthGBs*1e9
 	encoder := p.EncoderSeq
 	prefill := p.model.Forward(estimator.Pass{Batch: p.Batch, Seq: p.Seq, LogitsToKeep: 1, EncoderSeq: encoder, Sight: p.Sight})
-	s := &Speed{PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: dtype, PeakFLOPs: peak}
+	s := &Speed{PrefillFLOPs: estimator.Total(prefill), Ridge: peak / bandwidth, PeakDType: a.Products(dtype), PeakFLOPs: peak}
 	weights := float(mem.Weights) * devices
 	s.PrefillBytes = rounded(weights * p.read(p.Batch*p.Seq))
 	s.PrefillSeconds, s.PrefillBound = bound(float(s.PrefillFLOPs)/(peak*devices), float(s.PrefillBytes)/(bandwidth*devices))

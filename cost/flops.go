@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 )
@@ -53,7 +54,7 @@ type Component struct {
 
 // LayerFLOPs is the work of one layer of each of a run of equal layers.
 type LayerFLOPs struct {
-	Layers string   `json:"layers"` // such as {0..47}
+	Layers string   `json:"layers"` // such as {0..47}, encoder{0}
 	Each   *big.Int `json:"flops"`  // of one layer
 }
 
@@ -182,7 +183,7 @@ func perLayer(work []estimator.Work) []LayerFLOPs {
 		if w.Layers == nil {
 			continue
 		}
-		key := w.Tower + w.Layers.String()
+		key := w.Tower + "{" + strings.Trim(w.Layers.String(), "{}") + "}" // one layer is a set too
 		if sums[key] == nil {
 			sums[key], counts[key] = new(big.Int), w.Layers.Len()
 			order = append(order, key)

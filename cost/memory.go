@@ -109,6 +109,9 @@ func MemoryOf(m *estimator.Model, plan MemoryPlan) (*Memory, error) {
 	if err := plan.Parallel.check(); err != nil {
 		return nil, err
 	}
+	if err := plan.Parallel.sharesHeads(m); err != nil {
+		return nil, err
+	}
 	if plan.Overhead == nil {
 		plan.Overhead = new(big.Int)
 	}
@@ -121,6 +124,9 @@ func MemoryOf(m *estimator.Model, plan MemoryPlan) (*Memory, error) {
 		fit := p.fit(a, mem)
 		mem.Fits = append(mem.Fits, fit)
 		mem.Formulas = append(mem.Formulas, p.explainFit(a, &fit, mem)...)
+		if note := a.otherProducts(p.computedIn()); fit.Speed != nil && note != "" {
+			mem.Assumptions = append(mem.Assumptions, note)
+		}
 	}
 	return mem, nil
 }

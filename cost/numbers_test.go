@@ -238,6 +238,19 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
+// TestProducts: every peak says of what it is; those of 32-bit matrices are TF32's
+// where the bf16 ones are twice them, as tensor cores are built.
+func TestProducts(t *testing.T) {
+	for _, a := range Accelerators() {
+		switch {
+		case (a.FP32 > 0) != (a.FP32As == "tf32" || a.FP32As == "fp32"), a.BF16As != "bf16" && a.BF16As != "fp16":
+			t.Errorf("%s: %q, %q", a.Name, a.FP32As, a.BF16As)
+		case a.FP32 > 0 && (a.FP32As == "tf32") != (a.BF16/a.FP32 < 2.1):
+			t.Errorf("%s: %s at %g TFLOP/s beside %g", a.Name, a.FP32As, a.FP32, a.BF16)
+		}
+	}
+}
+
 // TestMiniMaxM2Weights: fp8 blocks with 32-bit scales, 16 bits for embeddings,
 // head and norms, 32 for routers and their correction buffers make the
 // 230,121,630,720 bytes of the index's total_size.

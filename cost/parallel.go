@@ -52,6 +52,22 @@ func (p *Parallel) check() error {
 	return nil
 }
 
+// sharesHeads refuses tensor parallelism that would cut through heads. Key and
+// value heads that are fewer are kept more than once; towers are not asked.
+func (p *Parallel) sharesHeads(m *estimator.Model) error {
+	for _, a := range m.Attentions() {
+		heads, cached := a.Scores.Heads.Int(), a.Scores.KVHeads.Int()
+		switch {
+		case heads < 1:
+		case heads%p.Tensor != 0:
+			return fmt.Errorf("%d heads cannot be shared out over %d devices by tensor parallelism: take a divisor of the heads", heads, p.Tensor)
+		case cached > p.Tensor && cached%p.Tensor != 0:
+			return fmt.Errorf("%d key and value heads cannot be shared out over %d devices by tensor parallelism", cached, p.Tensor)
+		}
+	}
+	return nil
+}
+
 // inFlight is for how many micro-batches the first stage keeps activations, in
 // stages' worth: all of a step under GPipe (arXiv:1811.06965), as many as there
 // are stages under 1F1B, and 1 + (p−1)/(pv) times that where each device has v

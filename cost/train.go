@@ -25,8 +25,8 @@ type Training struct {
 	MFU         *float64 `json:"mfu,omitempty"`
 	MFURule     string   `json:"mfu_rule,omitempty"`
 
-	OptimalTokens float64 `json:"compute_optimal_tokens"`
-	OptimalRule   string  `json:"compute_optimal_rule"`
+	OptimalTokens *float64 `json:"compute_optimal_tokens"` // null for a model that generates nothing
+	OptimalRule   string   `json:"compute_optimal_rule,omitempty"`
 
 	Formulas    []Formula `json:"formulas"` // each figure in symbols, in numbers, as a result
 	Assumptions []string  `json:"assumptions"`
@@ -36,6 +36,7 @@ type Training struct {
 type Budget struct {
 	Parameters  int64   // by which 6·P·T counts
 	Total       int64   // all unique parameters, for the compute-optimal rule
+	Encoder     bool    // the model generates nothing, and that rule is not for it
 	Tokens      float64 // 0: compute-optimal
 	FLOPsAToken float64 // 0: 6·P
 	Rule        string
@@ -65,9 +66,16 @@ func train(b Budget) (Training, error) {
 		return Training{}, errors.New("the number of parameters is not known")
 	}
 	t := Training{Parameters: b.Parameters, Tokens: b.Tokens, Rule: b.Rule, PeakFLOPs: b.Peak, Devices: b.Devices, Efficiency: b.Efficiency,
-		Assumptions: []string{}, OptimalTokens: tokensAParameter * float64(b.Total), OptimalRule: "20 tokens a parameter, arXiv:2203.15556"}
+		Assumptions: []string{}}
+	if !b.Encoder {
+		tokens := tokensAParameter * float64(b.Total)
+		t.OptimalTokens, t.OptimalRule = &tokens, fmt.Sprintf("20 for each of all %s parameters, arXiv:2203.15556", groupedInt(b.Total))
+	}
 	if t.Tokens == 0 {
-		t.Tokens = t.OptimalTokens
+		if b.Encoder {
+			return Training{}, errors.New("name the number of tokens: no rule says how many are enough for a model that generates nothing")
+		}
+		t.Tokens = *t.OptimalTokens
 	}
 	if b.FLOPsAToken == 0 {
 		b.FLOPsAToken = 6 * float64(b.Parameters)

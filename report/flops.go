@@ -100,7 +100,7 @@ func flopsPage(f *ModelFLOPs, explain bool) *page {
 		t.add("  "+layersText(l.Layers), Big(l.Each), "")
 	}
 	for _, b := range f.Bounds {
-		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.ForwardSeconds), peakText(&b))
+		t.add("  at least, on "+b.Accelerator, duration(b.ForwardSeconds), peakText(&b))
 	}
 	conventionLines(t, f, "forward", "forward pass, counted otherwise")
 	if f.Past == 0 {
@@ -158,7 +158,7 @@ func trainingStepLines(t *table, f *ModelFLOPs) {
 	}
 	t.strong("= training FLOPs", Big(f.Training), scientific(f.Training))
 	for _, b := range f.Bounds {
-		t.add("  at least, on "+b.Accelerator, fmt.Sprintf("%.4g ms", 1e3*b.TrainingSeconds), peakText(&b))
+		t.add("  at least, on "+b.Accelerator, duration(b.TrainingSeconds), peakText(&b))
 	}
 	conventionLines(t, f, "training", "training step, counted otherwise")
 }
@@ -175,7 +175,7 @@ func layersText(set string) string {
 }
 
 func peakText(b *cost.Bound) string {
-	return fmt.Sprintf("at the %s peak of %.4g TFLOP/s", b.DType, b.Peak/1e12)
+	return fmt.Sprintf("at the %s peak of %s TFLOP/s", b.DType, rounded(b.Peak/1e12))
 }
 
 // conventionLines shows what else is called the FLOPs of a pass. What the text

@@ -59,6 +59,14 @@ func rounded(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
+// duration writes a time in milliseconds, from ten seconds on in seconds.
+func duration(seconds float64) string {
+	if seconds >= 10 {
+		return rounded(seconds) + " s"
+	}
+	return rounded(1e3*seconds) + " ms"
+}
+
 // tenPower writes a large number as 1.858e18.
 func tenPower(f float64) string {
 	return strings.Replace(fmt.Sprintf("%.4g", f), "e+", "e", 1)

@@ -92,7 +92,7 @@ func results(t *testing.T) []result {
 		t.Fatal(err)
 	}
 	run.Assumptions = []string{"4,096 tokens: the config has 2,048 positions"}
-	training := ModelTraining{"1", model, class, "H100-SXM", run}
+	training := ModelTraining{"1", model, class, "H100-SXM", "", run}
 
 	parts := map[string]string{"activation_parts": "what the sum is made of"}
 	list := []result{

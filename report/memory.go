@@ -215,11 +215,11 @@ func speedLines(t *table, s *cost.Speed) {
 	pass := "forward pass"
 	if s.Decode != nil {
 		pass = "prefill"
-		t.add("  decode step, at best", fmt.Sprintf("%.4g ms", 1e3*s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %s over %s are %.4g FLOP/byte, the ridge is at %.4g",
-			rounded(s.TokensPerSecond), s.DecodeBound, scientific(s.DecodeFLOPs), BinaryBytes(s.DecodeBytes), s.Intensity, s.Ridge))
+		t.add("  decode step, at best", duration(s.DecodeSeconds), fmt.Sprintf("%s tokens/s, bound by %s: %s over %s are %s FLOP/byte, the ridge is at %s",
+			rounded(s.TokensPerSecond), s.DecodeBound, scientific(s.DecodeFLOPs), BinaryBytes(s.DecodeBytes), rounded(s.Intensity), rounded(s.Ridge)))
 	}
-	t.add("  "+pass+", at best", fmt.Sprintf("%.4g ms", 1e3*s.PrefillSeconds),
-		fmt.Sprintf("bound by %s: %s over %s", s.PrefillBound, scientific(s.PrefillFLOPs), BinaryBytes(s.PrefillBytes)))
+	t.add("  "+pass+", at best", duration(s.PrefillSeconds),
+		fmt.Sprintf("bound by %s: %s over %s, at the %s peak of %s TFLOP/s", s.PrefillBound, scientific(s.PrefillFLOPs), BinaryBytes(s.PrefillBytes), s.PeakDType, rounded(s.PeakFLOPs/1e12)))
 }
 
 func orNone(n int64) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/cost"
 )
@@ -13,6 +14,7 @@ type ModelTraining struct {
 	Model         string `json:"model"`
 	Architecture  string `json:"architecture"`
 	Device        string `json:"device,omitempty"`
+	Products      string `json:"products_dtype,omitempty"` // of which the device's peak is
 	cost.Training
 }
 
@@ -35,7 +37,9 @@ func trainingLines(run *ModelTraining) *table {
 	t := &table{indent: "  ", wraps: true, columns: [3]string{"", "figure", ""}}
 	t.add("parameters", Thousands(run.Parameters), "that run for a token")
 	t.add("tokens", rounded(run.Tokens), "")
-	t.add("compute-optimal tokens", rounded(run.OptimalTokens), run.OptimalRule)
+	if run.OptimalTokens != nil {
+		t.add("compute-optimal tokens", rounded(*run.OptimalTokens), run.OptimalRule)
+	}
 	t.strong("training FLOPs", tenPower(run.FLOPs), run.Rule)
 	if run.Seconds == 0 {
 		t.add("time and price", "", "name what it runs on: --gpu H100 --devices 8, and --rate for a price")
@@ -45,7 +49,7 @@ func trainingLines(run *ModelTraining) *table {
 	if device == "" {
 		device = "device"
 	}
-	t.add("devices", rounded(run.Devices), fmt.Sprintf("%s, peak %.4g TFLOP/s dense", device, run.PeakFLOPs/1e12))
+	t.add("devices", rounded(run.Devices), fmt.Sprintf("%s peak of %s TFLOP/s, dense", strings.TrimSpace(device+", "+run.Products), rounded(run.PeakFLOPs/1e12)))
 	if run.MFU != nil {
 		rule := run.MFURule
 		if *run.MFU > 1 {
@@ -69,8 +73,11 @@ func trainingLines(run *ModelTraining) *table {
 func trainingSheet(run *ModelTraining) *sheet {
 	s := new(sheet)
 	s.row()
-	s.fill([]field{{"model", Safe(run.Model)}, {"architecture", run.Architecture}, {"parameters", run.Parameters}, {"tokens", run.Tokens},
-		{"compute_optimal_tokens", run.OptimalTokens}, {"training_flops", run.FLOPs}, {"rule", run.Rule}})
+	s.fill([]field{{"model", Safe(run.Model)}, {"architecture", run.Architecture}, {"parameters", run.Parameters}, {"tokens", run.Tokens}})
+	if run.OptimalTokens != nil {
+		s.set("compute_optimal_tokens", *run.OptimalTokens)
+	}
+	s.fill([]field{{"training_flops", run.FLOPs}, {"rule", run.Rule}})
 	if run.Seconds == 0 {
 		return s
 	}

@@ -114,6 +114,22 @@ func (m *memoryFlags) addParallel(f *pflag.FlagSet) {
 	f.Int64Var(&p.Virtual, "virtual-stages", 1, "stages of a device, for interleaved")
 }
 
+// checkParallel refuses sizes that count no devices, which the library takes for
+// unset.
+func (m *memoryFlags) checkParallel() error {
+	p := &m.parallel
+	for _, axis := range []struct {
+		name string
+		size int64
+	}{{"data-parallel", p.Data}, {"tensor-parallel", p.Tensor}, {"pipeline-parallel", p.Pipeline}, {"context-parallel", p.Context},
+		{"expert-parallel", p.Expert}, {"microbatches", p.Microbatches}, {"virtual-stages", p.Virtual}} {
+		if axis.size < 1 {
+			return fmt.Errorf("--%s counts from 1", axis.name)
+		}
+	}
+	return nil
+}
+
 // plans are the questions that the flags ask of each model: one for each dtype,
 // batch and sequence. No dtype means as stored, computed in the one that most of
 // it has.
@@ -168,6 +184,9 @@ func choose(flag, value string, allowed ...string) (int, error) {
 
 // plan reads what is the same for all dtypes, batches and sequences.
 func (m *memoryFlags) plan() (cost.MemoryPlan, error) {
+	if err := m.checkParallel(); err != nil {
+		return cost.MemoryPlan{}, err
+	}
 	plan := cost.MemoryPlan{Train: m.train, LoRA: m.lora, Parallel: m.parallel, MaskBytes: 1, Chunk: int64(m.chunk), Overhead: m.overhead.bytes}
 	for _, flag := range []struct {
 		name, value string

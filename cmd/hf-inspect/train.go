@@ -17,6 +17,7 @@ import (
 type trainFlags struct {
 	tokens, measured count
 	gpu, dtype       string
+	products         string // dtype of which the accelerator's peak is
 	devices          float64
 	efficiency       float64
 	rate             float64
@@ -80,7 +81,7 @@ func (s *settings) train(cmd *cobra.Command, name string, t *trainFlags, shape *
 	run.Assumptions = cost.BeyondPositions(e.Described, seq)
 	s.note(cmd, 1, func(int) (string, []string) { return e.Source.Location, run.Assumptions })
 	return report.Training(cmd.OutOrStdout(), s.format, report.ModelTraining{SchemaVersion: e.SchemaVersion, Model: e.Source.Location,
-		Architecture: e.Model.Architecture, Device: t.gpu, Training: run}, s.style(cmd.OutOrStdout()), t.explain)
+		Architecture: e.Model.Architecture, Device: t.gpu, Products: t.products, Training: run}, s.style(cmd.OutOrStdout()), t.explain)
 }
 
 func (t *trainFlags) budget() (cost.Budget, error) {
@@ -96,7 +97,7 @@ func (t *trainFlags) budget() (cost.Budget, error) {
 		if err != nil {
 			return b, err
 		}
-		t.gpu = device.Name
+		t.gpu, t.products = device.Name, device.Products(t.dtype)
 		if b.Peak, err = device.Peak(t.dtype); err != nil {
 			return b, err
 		}
@@ -113,11 +114,15 @@ func (t *trainFlags) budget() (cost.Budget, error) {
 // describe adds what the model says to the budget.
 func (t *trainFlags) describe(b *cost.Budget, e *inspect.Estimate, seq int64) {
 	b.Parameters, b.Total = *e.Counts.ActiveParameters, *e.Counts.UniqueParameters
+	b.Encoder = !cost.Decodes(e.Described)
 	b.MFUAToken = cost.PaLM(e.Described, seq)
 	if t.rule != "6PT" {
 		f := cost.ForwardFLOPs(e.Described, estimator.Pass{Batch: 1, Seq: seq, EncoderSeq: seq}, cost.Options{Recompute: t.rule == "recompute"})
 		b.FLOPsAToken = perToken(f.Training, seq)
-		b.Rule = fmt.Sprintf("exact matrix products of a training step of %d tokens, %s", seq, t.rule)
+		b.Rule = fmt.Sprintf("exact matrix products of a training step of %d tokens", seq)
+		if t.rule == "recompute" {
+			b.Rule += ", layers computed again"
+		}
 	}
 }
 
