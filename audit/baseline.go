@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,10 +51,11 @@ func NewBaseline(audits []*Audit, other *Baseline) *Baseline {
 		if a.Error != "" {
 			continue
 		}
-		b.Models[a.Model] = []KnownFinding{}
+		list := []KnownFinding{}
 		for _, f := range a.Findings {
-			b.Models[a.Model] = append(b.Models[a.Model], KnownFinding{f.Code, f.Message, f.File, f.Fields, f.Tensors})
+			list = append(list, KnownFinding{f.Code, f.Message, f.File, f.Fields, f.Tensors})
 		}
+		b.Models[key(a.Model)] = list
 	}
 	return b
 }
@@ -65,7 +67,27 @@ func (b *Baseline) of(model string) *known {
 	if b == nil {
 		return new(known)
 	}
-	return &known{slices.Clone(b.Models[model])}
+	return &known{slices.Clone(b.Models[key(model)])}
+}
+
+// key is a model's name in a baseline: a path without what does not change where
+// it leads.
+func key(model string) string {
+	if strings.Contains(model, "://") {
+		return model
+	}
+	return filepath.ToSlash(filepath.Clean(model))
+}
+
+// Accept sets an audit's findings aside as known: they are in the baseline now.
+func (a *Audit) Accept() {
+	if a.Error != "" {
+		return
+	}
+	a.Passed, a.Failing, a.Gone = true, 0, nil
+	for i := range a.Findings {
+		a.Findings[i].Known, a.Findings[i].Fails = true, false
+	}
 }
 
 // take reports whether a finding is known; each accepted one stands for one.

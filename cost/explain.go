@@ -50,7 +50,7 @@ func explainFLOPs(m *estimator.Model, p estimator.Pass, f *FLOPs) []Formula {
 		}
 		figure := polynomial(strings.ReplaceAll(c.Name, "_", " "), sums[c.Name], c.FLOPs, flopsUnit)
 		if rest := plain[c.Name]; rest != nil && rest.Sign() > 0 {
-			figure.Symbols, figure.Numbers = figure.Symbols+" + scans and convolutions", figure.Numbers+" + "+grouped(rest)
+			figure.Symbols, figure.Numbers = figure.Symbols+" + work without a closed form", figure.Numbers+" + "+grouped(rest)
 		}
 		list = append(list, figure)
 	}

@@ -224,6 +224,9 @@ func conventions(m *estimator.Model, p estimator.Pass, f *FLOPs, work []estimato
 	}
 	counts := estimator.Count(m.Tensors())
 	active := big.NewInt(counts.Active)
+	if absorbed := m.DecodeFLOPs(p, true); p.Past > 0 && absorbed.Cmp(f.Forward) != 0 {
+		list = append(list, Convention{"latents absorbed", absorbed, "exact matmul, with queries against the cached latents as serving engines decode: the library expands each of them again", ofForward})
+	}
 	list = append(list, Convention{"2P per token", times(tokens, active, 2), fmt.Sprintf("2 · P · tokens, P = %s active parameters", groupedInt(counts.Active)), ofForward})
 	if p.Past > 0 { // nobody trains on a cache
 		return list

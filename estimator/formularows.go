@@ -66,7 +66,7 @@ func newTally(m *Model) *tally {
 			s.add(reasonOf(l, p), l.elements(p), l.layer != nil, l.folded(p))
 		}
 	})
-	s.countBlocks(m.parts(), Const(1), "")
+	s.countBlocks(m.parts(), Const(1))
 	s.attention, s.feedForward = s.attention.orDepth(m.N), s.feedForward.orDepth(m.N)
 	return s
 }
@@ -81,14 +81,11 @@ func (s Size) orDepth(depth Size) Size {
 
 // countBlocks counts attention and dense feed-forward blocks outside towers, and
 // moves what their shapes explain out of the catch-all buckets.
-func (s *tally) countBlocks(blocks []Block, copies Size, tower string) {
+func (s *tally) countBlocks(blocks []Block, copies Size) {
 	for i := range blocks {
 		b := &blocks[i]
 		here := copies
-		if b.Tower != "" {
-			tower = b.Tower
-		}
-		if tower != "" || b.Shared {
+		if b.Tower != "" || b.Shared {
 			continue
 		}
 		if b.Index != nil {
@@ -102,7 +99,7 @@ func (s *tally) countBlocks(blocks []Block, copies Size, tower string) {
 			s.feedForward = s.feedForward.Plus(here)
 			s.splitMLP(b, here)
 		}
-		s.countBlocks(b.Sub, here, tower)
+		s.countBlocks(b.Sub, here)
 	}
 }
 

@@ -60,7 +60,11 @@ func (m *Model) Symbolic(p Pass) []SymbolicWork {
 		}
 		switch b := l.block; b.Kind {
 		case LinearKind:
-			add("linear", rows.of(b.Rows).Times(b.In).Times(b.Out))
+			often := rows.of(b.Rows)
+			if b.Rows == PerKey {
+				often = rows.b.Times(Named("T", l.rows(passes[0])/max(1, passes[0].Batch)))
+			}
+			add("linear", often.Times(b.In).Times(b.Out))
 		case StackedKind:
 			add("linear", rows.of(b.Rows).Times(b.Used).Times(b.In).Times(b.Out))
 		}

@@ -89,13 +89,13 @@ var codes = []Code{
 	{"HFI426", "dtype_odd", Warning, "A parameter has another dtype than those around it, and is none that is known to be kept apart.", "see what wrote it"},
 
 	// 5xx: quantised storage.
-	{"HFI501", "quantisation_undeclared", Error, "The tensors are quantised and the config does not say so; the reference library would take packed values for weights.", "put the quantisation_config into config.json"},
+	{"HFI501", "quantisation_undeclared", Error, "The tensors are quantised and the config does not say so; the reference library would take packed values for weights.", "put its quantization_config into config.json"},
 	{"HFI502", "quantisation_method_differs", Error, "The tensors are those of another quantisation method than the config names.", "correct quant_method"},
-	{"HFI503", "quantisation_absent", Warning, "The config declares a quantisation and no tensor is quantised.", "remove the quantisation_config, or quantise"},
+	{"HFI503", "quantisation_absent", Warning, "The config declares a quantisation and no tensor is quantised.", "remove the quantization_config, or quantise"},
 	{"HFI504", "quantisation_part_missing", Error, "A quantised weight lacks a companion, such as its scales.", "take the file from its source again"},
 	{"HFI505", "quantisation_part_shape", Error, "A quantised weight, or a companion of one, has another shape or dtype than its layout calls for.", "take the file from its source again"},
 	{"HFI506", "quantisation_values_differ", Error, "The values beside a quantised weight contradict the config or the tensors.", "do not trust the file"},
-	{"HFI507", "quantisation_parameters_differ", Error, "Layout, numbers, bits, groups or blocks are not those that the config declares.", "correct the quantisation_config"},
+	{"HFI507", "quantisation_parameters_differ", Error, "Layout, numbers, bits, groups or blocks are not those that the config declares.", "correct the quantization_config"},
 	{"HFI508", "quantisation_uneven", Warning, "Modules of one file are quantised in different ways, and the config does not say so.", ""},
 	{"HFI509", "quantisation_orphan", Error, "Companions of a quantised weight stand in the file without it.", "take the file from its source again"},
 	{"HFI510", "scales_absent", Error, "Weights are stored in eight bits without the scales that give them their size.", "take the file from its source again"},

@@ -29,6 +29,9 @@ func (c *Config) defaultedText() []string {
 	if _, nested := c.class.nestedType("text_config"); !nested || c.fields["text_config"].Exists() && !c.fields["text_config"].IsObject() {
 		return nil
 	}
+	if older := !c.fields["text_config"].Exists() && slices.ContainsFunc(sizes, func(field string) bool { return c.fields[field].Exists() }); older {
+		return nil // the language model's fields stand beside the tower's
+	}
 	text := c.Sub("text_config")
 	if text == nil || slices.ContainsFunc(sizes, func(field string) bool { return text.Given(field) || text.hasOldName(field) }) {
 		return nil

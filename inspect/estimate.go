@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"math/big"
+	"strings"
 
 	"github.com/hf-inspect/hf-inspect/estimator"
 	"github.com/hf-inspect/hf-inspect/finding"
@@ -62,6 +63,9 @@ type NoEstimateError struct{ Findings []finding.Finding }
 func (e *NoEstimateError) Error() string {
 	for _, f := range e.Findings {
 		if f.Code == "HFI301" || f.Code == "HFI302" || f.Code == "HFI303" || f.Code == "HFI305" {
+			if why, _, ok := strings.Cut(f.Message, "; every tensor"); ok {
+				return why + ": there is nothing to estimate from"
+			}
 			return f.Message
 		}
 	}

@@ -30,14 +30,14 @@ var refusals = []struct {
 	text string
 	is   func(u *unpacked) bool
 }{
-	{"are in AWQ's gemv layout, for which it has no linear", func(u *unpacked) bool { return u.scheme.method == "awq" && strings.HasPrefix(u.scheme.form, "gemv") }},
-	{"are HQQ's own state, of which it takes no tensor: it would fill the weights with random values", func(u *unpacked) bool { return u.scheme.method == "hqq" }},
+	{"are in AWQ's gemv layout, for which the reference library has no linear", func(u *unpacked) bool { return u.scheme.method == "awq" && strings.HasPrefix(u.scheme.form, "gemv") }},
+	{"are HQQ's own state, of which the reference library takes no tensor: it would fill the weights with random values", func(u *unpacked) bool { return u.scheme.method == "hqq" }},
 	{"are packed with gaps, as compressed-tensors before 0.10 wrote them", func(u *unpacked) bool { return u.scheme.form == paddedWords }},
-	{"have packed zero points for each group, which it expects unpacked", func(u *unpacked) bool {
+	{"have packed zero points for each group, which the reference library expects unpacked", func(u *unpacked) bool {
 		return u.part(".weight_zero_point") != nil && u.carrier.suffix == ".weight_packed" && newWeight(u.shape, u.params, 0).across() > 1
 	}},
-	{"are reordered by groups, which its compressed-tensors no longer reads", func(u *unpacked) bool { return u.part(".weight_g_idx") != nil }},
-	{"are packed embeddings, which it cannot unpack", func(u *unpacked) bool {
+	{"are reordered by groups, which compressed-tensors no longer reads", func(u *unpacked) bool { return u.part(".weight_g_idx") != nil }},
+	{"are packed embeddings, which the reference library cannot unpack", func(u *unpacked) bool {
 		return u.carrier.suffix == ".weight_packed" && u.slot != nil && u.slot.Role == estimator.TokenEmbedding
 	}},
 }

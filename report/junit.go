@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
@@ -39,7 +41,14 @@ func junitReport(w io.Writer, all []*audit.Audit, tool Tool) error {
 
 // junitCase is a case that fails where the finding does.
 func junitCase(a *audit.Audit, f *audit.Finding) junit.Testcase {
-	c := junit.Testcase{Name: fmt.Sprintf("%s %s", f.Code, f.Name), Classname: Safe(a.Model), Time: "0"}
+	name := fmt.Sprintf("%s %s", f.Code, f.Name)
+	for _, about := range slices.Concat(f.Tensors[:min(1, len(f.Tensors))], f.Fields[:min(1, len(f.Fields))], []string{f.File}) {
+		if about != "" { // cases of one name are one case to some readers
+			name += " " + Safe(about)
+			break
+		}
+	}
+	c := junit.Testcase{Name: strings.Join(strings.Fields(name), " "), Classname: Safe(a.Model), Time: "0"}
 	switch {
 	case f.Fails:
 		c.Failure = &junit.Result{Message: Safe(f.Message), Type: string(f.Severity)}

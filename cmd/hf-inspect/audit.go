@@ -60,13 +60,14 @@ usual ones: sarif (2.1.0) and junit (XML).`,
 func (a *auditFlags) options(s *settings) (audit.Options, error) {
 	opts := audit.Options{FailOn: finding.Severity(a.failOn)}
 	format := s.format
-	if format == "sarif" || format == "junit" {
-		s.format = "text" // the rest of the program does not know them
+	if !slices.Contains(report.AuditFormats, format) {
+		return opts, usageError{fmt.Errorf("--format is %q, want one of %s", format, strings.Join(report.AuditFormats, ", "))}
 	}
-	if err := s.check(); err != nil {
+	s.format = "text" // the other flags are checked; not all formats are known there
+	err := s.check()
+	if s.format = format; err != nil {
 		return opts, err
 	}
-	s.format = format
 	if !slices.Contains([]string{"error", "warning", "note"}, a.failOn) {
 		return opts, usageError{fmt.Errorf("--fail-on is %q, want error, warning or note", a.failOn)}
 	}
@@ -74,7 +75,6 @@ func (a *auditFlags) options(s *settings) (audit.Options, error) {
 		return opts, usageError{errors.New("--update-baseline needs --baseline FILE")}
 	}
 	if a.expect != "" {
-		var err error
 		if opts.Expected, err = audit.Expect(a.expect); err != nil {
 			return opts, usageError{fmt.Errorf("--expect-params: %w", err)}
 		}
@@ -114,6 +114,12 @@ func (s *settings) audit(cmd *cobra.Command, models []string, a *auditFlags, opt
 		failed = failed || !one.Passed
 		all = append(all, one)
 	}
+	baseline := audit.NewBaseline(all, opts.Baseline)
+	for _, one := range all {
+		if a.update {
+			one.Accept()
+		}
+	}
 	if err := report.Audits(cmd.OutOrStdout(), s.format, all, report.Tool{Version: buildVersion().Version, Began: began}, s.style(cmd.OutOrStdout())); err != nil {
 		return err
 	}
@@ -121,7 +127,7 @@ func (s *settings) audit(cmd *cobra.Command, models []string, a *auditFlags, opt
 	case uncounted:
 		return errSaid
 	case a.update:
-		return s.writeBaseline(cmd.ErrOrStderr(), a.baseline, audit.NewBaseline(all, opts.Baseline))
+		return s.writeBaseline(cmd.ErrOrStderr(), a.baseline, baseline)
 	case failed:
 		return errFindings
 	}

@@ -73,13 +73,24 @@ func (s *settings) estimate(cmd *cobra.Command, model string) (*inspect.Estimate
 		if model == standardInput {
 			model = "standard input"
 		}
-		return inspect.EstimateJSON(model, data, opts)
+		return named(model)(inspect.EstimateJSON(model, data, opts))
 	}
 	src, err := s.open(cmd.Context(), model, cmd.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
-	return inspect.EstimateConfig(cmd.Context(), src, opts)
+	return named(model)(inspect.EstimateConfig(cmd.Context(), src, opts))
+}
+
+// named puts the model's name before what is wrong with its config.
+func named(model string) func(*inspect.Estimate, error) (*inspect.Estimate, error) {
+	return func(e *inspect.Estimate, err error) (*inspect.Estimate, error) {
+		var none *inspect.NoEstimateError
+		if errors.As(err, &none) {
+			err = fmt.Errorf("%s: %w", model, err)
+		}
+		return e, err
+	}
 }
 
 // standardInput names a config that is read from there.
