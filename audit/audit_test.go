@@ -106,6 +106,7 @@ func TestBeside(t *testing.T) {
 		{"a bare pickle", files{"optimizer.pt": text(pickle)}, "HFI802", []string{"optimizer.pt"}},
 		{"a .bin that is no pickle", files{"metal/model.bin": text("GGUF....")}, "", nil},
 		{"two pickles", files{"a.pkl": text(pickle), "b.pth": text(zip)}, "HFI802", []string{"2 pickles", "a.pkl", "b.pth"}},
+		{"a tar that is no pickle", files{"data.tar": text("ustar...")}, "", nil},
 		{"a matrix in another dtype", files{"model.safetensors": retyped("model.layers.1.mlp.up_proj.weight", "F32")}, "HFI803", []string{"mlp", "BF16", "F32"}},
 		{"a norm in another dtype", files{"model.safetensors": retyped("model.norm.weight", "F32")}, "", nil},
 		{"a gap in the numbers", files{"model.safetensors": {}, "model-00001-of-00003.safetensors": first, "model-00003-of-00003.safetensors": second,

@@ -19,7 +19,7 @@ import (
 )
 
 // pickleEndings are those of files that may hold a pickle.
-var pickleEndings = []string{".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+var pickleEndings = []string{".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".p", ".dill", ".tar"}
 
 // mostOpened bounds how many files' first bytes are read to tell what they are.
 const mostOpened = 32

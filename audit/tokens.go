@@ -26,7 +26,7 @@ const largestTokenizer = 64 << 20
 // rows of the token embedding.
 func tokens(ctx context.Context, src source.Source, files []source.File, in *inspect.Inspection) []finding.Finding {
 	rows := embeddingRows(in)
-	if rows == 0 {
+	if rows == 0 || !hasVocabulary(in) {
 		return nil
 	}
 	folder := folderOf(in)
@@ -77,6 +77,16 @@ func embeddingRows(in *inspect.Inspection) int64 {
 		}
 	}
 	return rows
+}
+
+// hasVocabulary reports whether the config names a vocabulary: some models look up
+// hashes of characters.
+func hasVocabulary(in *inspect.Inspection) bool {
+	if in.Config == nil {
+		return true
+	}
+	text := in.Config.Sub("text_config")
+	return in.Config.IntOr("vocab_size", 0) > 0 || text != nil && text.IntOr("vocab_size", 0) > 0 || in.Config.IntOr("padded_vocab_size", 0) > 0
 }
 
 // specialTokens finds ids in fields such as eos_token_id, at the top or in the

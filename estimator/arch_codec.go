@@ -49,7 +49,7 @@ func (c *Config) seanetConv(d SEANet, name string, in, out, kernel Size) Block {
 // another.
 func (c *Config) seanetResidual(d SEANet, at int, wide Size) (blocks []Block) {
 	narrow := c.ratio("C", wide, c.Size("compress", "compress"))
-	for range c.Int("num_residual_layers") {
+	for range c.few("num_residual_layers") {
 		blocks = append(blocks, c.seanetConv(d, numbered("layers", at)+".block.1", wide, narrow, c.Size("kernel", "residual_kernel_size")),
 			c.seanetConv(d, numbered("layers", at)+".block.3", narrow, wide, Const(1)))
 		if c.Bool("use_conv_shortcut") {

@@ -121,7 +121,7 @@ func (c *Config) gemmaSubsampling(first, second, channels string, bins int64) Bl
 // sizeIn returns a member of a list.
 func (c *Config) sizeIn(symbol, field string, i int) Size {
 	list := c.Ints(field)
-	if i < len(list) {
+	if i >= 0 && i < len(list) {
 		return c.named(symbol, field, list[i])
 	}
 	c.Fault(field, "length %d, want %d or more", len(list), i+1)

@@ -74,14 +74,14 @@ func (c *Config) resNetStages(frozen bool, taken []int64) Backbone {
 	if half := c.ratio("D₀/2", first, Const(2)); deep {
 		body = []Block{Module("embedder.embedder", Convolution, conv("0", channels, half, 3), conv("1", half, half, 3), conv("2", half, first, 3)).Seeing(stem)}
 	}
-	layer := func(in, out Size, by int64, view View) []Block {
+	layer := func(j int, in, out Size, by int64, view View) []Block {
 		after, shortcut := view.Halved(by), "shortcut"
 		var sub []Block
 		basic := c.String("layer_type") == "basic"
 		if deep && (by == 2 && !basic || basic && in.Int() != out.Int()) {
 			shortcut = "shortcut.1"
 		}
-		if in.Int() != out.Int() || by != 1 {
+		if in.Int() != out.Int() || by != 1 || deep && basic && j == 0 {
 			sub = append(sub, conv(shortcut, in, out, 1).Seeing(after))
 		}
 		if basic {
@@ -106,7 +106,7 @@ func (c *Config) resNetStages(frozen bool, taken []int64) Backbone {
 
 // convStage is a list of layers of one width, the first of which makes the grid
 // coarser, except in the first stage where that is not asked for.
-func (c *Config) convStage(i int, first Size, view *View, coarserFirst bool, layer func(in, out Size, by int64, view View) []Block) []Block {
+func (c *Config) convStage(i int, first Size, view *View, coarserFirst bool, layer func(j int, in, out Size, by int64, view View) []Block) []Block {
 	in, out, by := first, c.at("D", "hidden_sizes", i), int64(2)
 	if i > 0 {
 		in = c.at("D", "hidden_sizes", i-1)
@@ -118,9 +118,9 @@ func (c *Config) convStage(i int, first Size, view *View, coarserFirst bool, lay
 	after := *view
 	return []Block{Stack("layers", c.at("N", "depths", i), func(j int) []Block {
 		if j > 0 {
-			return layer(out, out, 1, after)
+			return layer(j, out, out, 1, after)
 		}
-		return layer(in, out, by, before)
+		return layer(j, in, out, by, before)
 	})}
 }
 
@@ -129,7 +129,7 @@ func (c *Config) convStage(i int, first Size, view *View, coarserFirst bool, lay
 func regnet(c *Config) Model {
 	n, first := int(c.count("hidden_sizes")), c.Size("D₀", "embedding_size")
 	view := c.photo().Halved(2)
-	layer := func(in, out Size, by int64, view View) []Block {
+	layer := func(_ int, in, out Size, by int64, view View) []Block {
 		after, groups := view.Halved(by), max(1, out.Int()/max(1, c.Int("groups_width")))
 		var sub []Block
 		if in.Int() != out.Int() || by != 1 {
@@ -380,7 +380,7 @@ func mobileNet2(c *Config) Model {
 // poolFormer takes means of neighbours in the place of attention (Yu et al. 2021,
 // arXiv:2111.11418).
 func poolFormer(c *Config) Model {
-	n := int(c.Int("num_encoder_blocks"))
+	n := c.few("num_encoder_blocks")
 	var patches []Block
 	view, in := c.photo(), c.Size("channels", "num_channels")
 	views := make([]View, n)

@@ -51,7 +51,7 @@ func (c *Config) mlpRatio(D Size, i int) Size {
 // GLPN, and what each stage sees.
 func (c *Config) mixEncoder() (body []Block, views []View) {
 	view, in := c.photo(), c.Size("channels", "num_channels")
-	for i := range int(min(c.Int("num_encoder_blocks"), 1<<6)) {
+	for i := range c.few("num_encoder_blocks") {
 		D, kernel := c.at("D", "hidden_sizes", i), c.sizeIn("K", "patch_sizes", i).Int()
 		view = view.Strided(kernel, c.sizeIn("stride", "strides", i).Int())
 		here := view

@@ -262,8 +262,9 @@ func (c *Config) internVision(n internTower) []Block {
 	if c.Bool("use_absolute_position_embeddings") {
 		d.Embed = append(d.Embed, Raw("embeddings."+n.positions, PositionEmbedding, one, c.patchCount().Plus(one), c.D))
 	}
-	if !c.BoolOr("use_mean_pooling", true) {
-		d.Names.Last = "layernorm"
+	blocks := c.towerBlocks(d)
+	if !c.BoolOr("use_mean_pooling", true) { // of this kind, whatever the others are
+		blocks = append(blocks, LayerNorm("layernorm", c.D).Seeing(d.View))
 	}
-	return c.towerBlocks(d)
+	return blocks
 }

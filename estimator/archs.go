@@ -3,6 +3,8 @@ package estimator
 import (
 	"slices"
 	"strings"
+
+	"github.com/hf-inspect/hf-inspect/hfconfig"
 )
 
 // Arch is one described architecture.
@@ -29,6 +31,19 @@ func Lookup(modelType string) (Arch, bool) {
 // Architectures returns all descriptions, sorted by model type.
 func Architectures() []Arch {
 	return slices.SortedFunc(slices.Values(architectures), func(a, b Arch) int { return strings.Compare(a.Type, b.Type) })
+}
+
+// otherHeads are classes of described model types whose own parts are not
+// described, though their names end as others' do.
+var otherHeads = []string{"BeitBackbone", "BeitForSemanticSegmentation", "Blip2TextModelWithProjection", "Blip2VisionModelWithProjection",
+	"ConvNextBackbone", "ConvNextV2Backbone", "DINOv3ConvNextBackbone", "Data2VecVisionForSemanticSegmentation",
+	"MobileNetV2ForSemanticSegmentation", "SwinBackbone", "Swinv2Backbone"}
+
+// lacks reports whether a class of the type in the reference library is none that
+// the description knows.
+func (a Arch) lacks(class string) bool {
+	unknown := class != a.Class && taskOf(class) == OtherTask && slices.Contains(hfconfig.TypesOfClass(class), a.Type)
+	return unknown || slices.Contains(otherHeads, class)
 }
 
 // class chooses the class to describe: the config's first, else the default.

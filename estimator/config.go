@@ -127,6 +127,17 @@ func (c *Config) firstOr(symbol string, otherwise Size, fields ...string) Size {
 	return otherwise
 }
 
+// few is a number of modules that a description writes one by one; one beyond
+// what any model has is a fault.
+func (c *Config) few(field string) int {
+	n := c.Int(field)
+	if n > mostLayers {
+		c.Fault(field, "%d, no model has more than %d", n, mostLayers)
+		return 1
+	}
+	return int(max(0, n))
+}
+
 func (c *Config) named(symbol, field string, n int64) Size {
 	if n < 0 {
 		c.Fault(field, "%d is negative", n)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/tidwall/gjson"
 )
 
 // Sight is what a pass shows to the towers for images. Images are of ImageSide
@@ -214,6 +216,10 @@ func (c *Config) sides(field string) [2]int64 {
 		}
 	}
 	n := c.IntOr(field, 0)
+	if n < 0 || n == 0 && field == "patch_size" && c.Given(field) && c.Value(field).Type == gjson.Number {
+		c.Fault(field, "%d, want 1 or more", n)
+		n = 1
+	}
 	return [2]int64{n, n}
 }
 

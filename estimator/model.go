@@ -97,7 +97,11 @@ func Describe(config *hfconfig.Config, class string) (*Model, error) {
 		return nil, fmt.Errorf("model type %q: %w", config.ModelType(), ErrNotDescribed)
 	}
 	if class == "" {
-		class = arch.class(config.Architectures())
+		named := config.Architectures()
+		if len(named) > 0 && arch.lacks(named[0]) {
+			return nil, fmt.Errorf("class %s of model type %q: %w", named[0], arch.Type, ErrNotDescribed)
+		}
+		class = arch.class(named)
 	}
 	c := newConfig(config, class)
 	c.inner = newInner()

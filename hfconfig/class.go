@@ -2,6 +2,7 @@ package hfconfig
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +77,9 @@ func (c *Class) Declares(field string) bool {
 // names lists the names under which a file may hold the field, in the order in
 // which they win: where a file has an alias beside the class's own name, the
 // reference library sets the alias last.
+// Fields returns the fields that the class has defaults for, sorted.
+func (c *Class) Fields() []string { return slices.Sorted(maps.Keys(c.defaults)) }
+
 func (c *Class) names(field string) []string {
 	if c == nil || len(c.aliases) == 0 {
 		return []string{field}

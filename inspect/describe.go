@@ -106,7 +106,7 @@ func (a *account) describe(class string, guess func(candidates []string) string)
 			a.find(finding.New("HFI306", "config.json names no class; the stored names are those of "+class).Field("architectures"))
 		}
 	case errors.Is(err, estimator.ErrNotDescribed):
-		a.find(finding.New("HFI305", a.undescribed()).Field("model_type"))
+		a.find(finding.New("HFI305", a.undescribed(err)).Field("model_type"))
 	case errors.As(err, &field) && a.knows(field):
 	default:
 		a.find(finding.New("HFI303", err.Error()))
@@ -115,11 +115,13 @@ func (a *account) describe(class string, guess func(candidates []string) string)
 
 func hasClass(c *hfconfig.Config) bool { return len(c.Architectures()) > 0 }
 
-func (a *account) undescribed() string {
-	if t := a.config.ModelType(); t != "" {
-		return fmt.Sprintf("model type %q is not described; every tensor is counted, roles are guessed from names", t)
+// undescribed says which type or class it is that has no description.
+func (a *account) undescribed(err error) string {
+	what := "config.json names no model type"
+	if a.config.ModelType() != "" {
+		what = strings.Replace(err.Error(), ": "+estimator.ErrNotDescribed.Error(), " is not described", 1)
 	}
-	return "config.json names no model type; every tensor is counted, roles are guessed from names"
+	return what + "; every tensor is counted, roles are guessed from names"
 }
 
 // faults turns the config's faults into findings.

@@ -42,7 +42,7 @@ known to the baseline, 3 where a model could not be counted. Formats besides the
 usual ones: sarif (2.1.0) and junit (XML).`,
 		Args: atLeastOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := a.options(s)
+			opts, err := a.options(s, cmd.Flags().Changed("expect-params"))
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ usual ones: sarif (2.1.0) and junit (XML).`,
 	return cmd
 }
 
-func (a *auditFlags) options(s *settings) (audit.Options, error) {
+func (a *auditFlags) options(s *settings, expected bool) (audit.Options, error) {
 	opts := audit.Options{FailOn: finding.Severity(a.failOn)}
 	format := s.format
 	if !slices.Contains(report.AuditFormats, format) {
@@ -74,7 +74,7 @@ func (a *auditFlags) options(s *settings) (audit.Options, error) {
 	if a.update && a.baseline == "" {
 		return opts, usageError{errors.New("--update-baseline needs --baseline FILE")}
 	}
-	if a.expect != "" {
+	if expected {
 		if opts.Expected, err = audit.Expect(a.expect); err != nil {
 			return opts, usageError{fmt.Errorf("--expect-params: %w", err)}
 		}

@@ -115,12 +115,19 @@ func (s *settings) flops(cmd *cobra.Command, models []string, p *passFlags, shap
 
 // passes are one for each batch and sequence.
 func (p *passFlags) passes(m *estimator.Model) ([]estimator.Pass, error) {
-	sight, err := p.images.sight()
+	images := p.images
+	if p.text > 0 || p.shot > 0 {
+		if !m.ImageEach || m.OnlyImages() {
+			return nil, usageError{errors.New("--text-batch and --image-batch are of models that compare texts with images")}
+		}
+		if p.shot > 0 && images.images > 0 {
+			return nil, usageError{errors.New("--image-batch and --images say the same")}
+		}
+		images.images = max(images.images, p.shot)
+	}
+	sight, err := images.sight()
 	if err != nil {
 		return nil, err
-	}
-	if p.shot > 0 {
-		sight.Images = int64(p.shot)
 	}
 	var list []estimator.Pass
 	for _, batch := range p.batch {
