@@ -187,7 +187,7 @@ func (c *Config) sampled(name string, A, levels, points Size) Block {
 // deformableDETR samples features of several levels (Zhu et al. 2020,
 // arXiv:2010.04159).
 func deformableDETR(c *Config) Model {
-	levels, N, taken := c.Size("levels", "num_feature_levels"), c.Size("Nd", "decoder_layers"), []int64{2, 3, 4}
+	levels, N, taken := Named("levels", int64(c.few("num_feature_levels"))), c.Size("Nd", "decoder_layers"), []int64{2, 3, 4}
 	if levels.Int() <= 1 {
 		taken = []int64{4}
 	}
@@ -284,7 +284,7 @@ func (c *Config) deformableHeads(view View, layers int64) (heads []Block) {
 // coarsest alone (Zhao et al. 2023, arXiv:2304.08069; 2024, arXiv:2407.17140).
 func rtDETR(c *Config, second bool) Model {
 	b := c.backbone(c.Bool("freeze_backbone_batch_norms"), 2, 3, 4)
-	E, levels, N := c.Size("E", "encoder_hidden_dim"), c.Size("levels", "num_feature_levels"), c.Size("Nd", "decoder_layers")
+	E, levels, N := c.Size("E", "encoder_hidden_dim"), Named("levels", int64(c.few("num_feature_levels"))), c.Size("Nd", "decoder_layers")
 	body := []Block{Module("backbone.model", NoRole, b.Body...).InTower("vision")}
 	for i, width := range b.Widths {
 		body = append(body, projectedLevel(numbered("encoder_input_proj", i), width, E, 1).Seeing(b.Views[i]))

@@ -109,14 +109,14 @@ func glpn(c *Config) Model {
 
 // pvt is Wang et al. 2021, arXiv:2102.12122. Its last stage has a class token.
 func pvt(c *Config) Model {
-	n, view, in := int(min(c.Int("num_encoder_blocks"), 1<<6)), c.photo(), c.Size("channels", "num_channels")
+	n, view, in := c.few("num_encoder_blocks"), c.photo(), c.Size("channels", "num_channels")
 	var body []Block
 	for i := range n {
 		D, patch, stride := c.at("D", "hidden_sizes", i), max(1, c.sizeIn("P", "patch_sizes", i).Int()), c.sizeIn("stride", "strides", i).Int()
 		view = view.StridedBy(Stride{stride, patch, 0})
 		side := c.sides("image_size")[0]
 		if i > 0 {
-			side /= 1 << (i + 1)
+			side >>= min(i+1, 62)
 		}
 		here, places := view, Named("patches", side/patch*(side/patch))
 		embed := []Block{Square("projection", in, D, stride).Bias(true).Seeing(here), LayerNorm("layer_norm", D)}

@@ -178,6 +178,10 @@ func (c *Config) hieraDet() Backbone {
 		}
 		b.Widths, b.Views = append(b.Widths, c.at("D", "embed_dim_per_stage", i)), append(b.Views, view)
 	}
+	if len(b.Views) == 0 {
+		c.Fault("blocks_per_stage", "lists no stage")
+		b.Widths, b.Views = []Size{D}, []View{view}
+	}
 	b.Body = append(b.Body, Stack("blocks", Named("N", int64(len(blocks))), func(i int) []Block { return blocks[i] }))
 	return b
 }
