@@ -14,7 +14,7 @@ import (
 // hostile are values that a config can have in any field.
 var hostile = []string{"null", "0", "-1", "[]", "{}", `"x"`, "7", "[3]", "1e300", "true", "4611686018427387904"}
 
-var everyValue = flag.Bool("hostile", false, "try every value in every field, not one of them")
+var everyValue = flag.Bool("hostile", false, "try every value in every field, not one of them in every fourth")
 
 // TestNoConfigPanics describes each architecture under configs whose fields hold
 // what they should not, one field at a time. Whatever comes of it, it is a model
@@ -30,8 +30,11 @@ func TestNoConfigPanics(t *testing.T) {
 		}
 		for i, field := range slices.Sorted(maps.Keys(fields)) {
 			values := hostile
-			if !*everyValue {
-				values = hostile[(i+len(arch.Type))%len(hostile):][:1]
+			if at := i + len(arch.Type); !*everyValue {
+				values = hostile[at%len(hostile):][:1]
+				if at%4 != 0 {
+					continue
+				}
 			}
 			for _, value := range values {
 				tried++

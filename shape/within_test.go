@@ -32,7 +32,7 @@ func TestWithin(t *testing.T) {
 		t.Error("a shape within a byte")
 	}
 	huge := func(*Found) (float64, error) { return 2 * room, nil }
-	if found, _, err := Within(Wish{Sizes: Sizes{Vocabulary: 32000}}, Limit{Bytes: room, Each: 2, Needs: huge}); err == nil {
+	if found, _, err := Within(Wish{Sizes: Sizes{Vocabulary: 32000, Hidden: 4096, Heads: 32}}, Limit{Bytes: room, Each: 2, Needs: huge}); err == nil {
 		t.Errorf("%d shapes that do not fit", len(found))
 	}
 }
